@@ -87,3 +87,32 @@ def test_own_assignments_must_be_in_the_present_space_of_the_study(client: httpx
     assert made(client, f"{experiment}/suggestions", {"assignments": {"x": 0.3}})["state"] == "open"
     assert client.get(f"{study}/best").json()["config"] == {"x": 0.4}
     assert client.post(f"{study}/ask").status_code == 200
+
+
+def test_own_assignments_name_the_parameters_of_the_present_space(client: httpx.Client) -> None:
+    model = {"name": "model", "values": ["svm", "forest"]}
+    depth = {**X, "name": "depth", "conditions": {"model": ["forest"]}}
+    body = {"name": "own", "type": "random", "metrics": [LOSS], "parameters": [X, depth]}
+    body["conditionals"] = [model]
+    experiment = f"/v1/experiments/{made(client, '/v1/experiments', body)['id']}"
+    study = f"/api/v1/studies/{client.get('/api/v1/studies').json()['studies'][-1]['name']}"
+
+    def told(assignments: dict[str, Any]) -> Any:
+        result = {"assignments": assignments, "values": [{"name": "loss", "value": 1.0}]}
+        reply = client.post(f"{experiment}/observations", json=result).json()
+        return reply.get("assignments") or reply["message"]
+
+    first = {"model": "svm", "x": 0.5}
+    assert told(first) == first
+    line = {"type": "float", "low": 0, "high": 1}
+    models = {"type": "categorical", "options": ["svm", "forest", "bayes"]}
+    added = {"model": models, "x": line, "y": line, "depth": {**line, "when": "model == 'forest'"}}
+    backfill = {"space": added, "backfill": {"y": 0.5}}
+    assert client.post(f"{study}/change", json=backfill).status_code == 200
+    assert told(first) == "Invalid value: parameter 'y' is missing"
+    assert told({**first, "y": 1}) == {**first, "y": 1.0}
+    assert told({**first, "model": "bayes", "y": 0.5})["model"] == "bayes"
+    removed = {"space": {"x": line, "y": line}, "fix": {"model": "svm", "depth": 0.5}}
+    assert client.post(f"{study}/change", json=removed).status_code == 200
+    assert told({**first, "y": 0.5}) == "Invalid value: unknown parameter 'model'"
+    assert told({"x": 0.5, "y": 0.5}) == {"x": 0.5, "y": 0.5}

@@ -7,6 +7,7 @@ from typing import Any
 from bough.errors import ConfigError
 from bough.service.sigopt.errors import SigOptError
 from bough.study import Study
+from bough.study.revising.revisions import SPACE_KINDS
 from bough.trial import Config
 
 __all__ = ["config_of"]
@@ -17,10 +18,21 @@ Json = dict[str, Any]
 def config_of(definition: Json, assignments: Any, study: Study) -> Config:
     """The config for the assignments; ``SigOptError`` names the wrong one.
 
-    The study's space counts, which may have changed since the experiment was defined.
+    The study's space counts. If it was changed since the experiment was defined, the definition does not say
+    any more which parameters there are.
     """
     if not isinstance(assignments, dict):
         raise SigOptError("Invalid value for assignments: expected an object")
+    changed = any(each.kind in SPACE_KINDS for each in study.amendments)  # also reads changes by others
+    config = assignments if changed else _as_defined(definition, assignments)
+    try:
+        return study.space.validate(config)
+    except ConfigError as error:
+        raise SigOptError(f"Invalid value: {error}") from None
+
+
+def _as_defined(definition: Json, assignments: Json) -> Config:
+    """The config in the space that the definition describes."""
     for conditional in definition["conditionals"]:
         name = conditional["name"]
         if name not in assignments:
@@ -40,11 +52,7 @@ def config_of(definition: Json, assignments: Any, study: Study) -> Config:
     unknown = next((name for name in assignments if name not in config), None)
     if unknown is not None:
         raise SigOptError(f"Invalid value for assignments: there is no parameter {unknown}")
-    study.status()  # reads changes by others
-    try:
-        return study.space.validate(config)
-    except ConfigError as error:
-        raise SigOptError(f"Invalid value: {error}") from None
+    return config
 
 
 def _value(parameter: Json, value: Any) -> Any:
