@@ -5,12 +5,13 @@ from __future__ import annotations
 import contextlib
 import gc
 import os
+import re
 import sqlite3
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from urllib.parse import unquote
+from urllib.parse import quote, unquote
 
 import pytest
 from tests.cli.programs import bough_here
@@ -62,6 +63,7 @@ def test_a_foreign_file_stays_as_it_is(tmp_path: Path) -> None:
         "sqlite:///file::memory:?uri=true",
         "sqlite:///file:?uri=true",
         "sqlite:///file:s.db?mode=memory&cache=shared&uri=true",
+        "sqlite:///file:/s?vfs=memdb&uri=true",
     ],
 )
 def test_a_url_that_keeps_nothing_is_refused(url: str) -> None:
@@ -258,6 +260,7 @@ def test_odd_file_names_mean_one_file(tmp_path: Path, name: str) -> None:
         ("postgresql://me:geheim/er@host:port/db", r"'postgresql://me:\*\*\*@host:port/db' is not"),
         ("postgresql//me:geheim@host/db", "is not a storage URL"),
         ("sqlite:///s.db?mode=ro", r"a file takes none; .* write sqlite:///file:s\.db\?mode=ro&uri=true"),
+        ("sqlite:///\udcff.db?mode=ro", r"\.db.mode=ro' has options"),
         ("sqlite:///s.db?timeout=9", "'sqlite:///s.db.timeout=9' has options"),
         ("sqlite:///s.db?nope=1", r"the path in 'sqlite:///s\.db\?nope=1' has a '\?', which no storage URL"),
         ("sqlite:///a?b.db", r"the path in 'sqlite:///a\?b\.db' has a '\?', .*: use another name$"),
@@ -270,6 +273,25 @@ def test_odd_urls_are_refused_without_their_password(url: str, message: str) -> 
         open_storage(url)
     if "://" in url:
         assert "geheim" not in str(caught.value)
+
+
+@pytest.mark.parametrize("name", ["s.db", "a b#c.db", "50%.db", "a%20b.db", "é+&.db"])
+def test_the_advice_on_options_names_the_same_file(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    url = f"sqlite:///{quote(name)}"
+    study = Study(SPACE, name="s", storage=url, method="random", seed=0)
+    study.tell(study.ask(), 1.0)
+    del study
+    gc.collect()
+    with pytest.raises(StorageError, match="to read only, write ") as refused:
+        open_storage(f"{url}?mode=ro")
+    advised = open_study("s", str(refused.value).rpartition(" ")[2])
+    assert advised.best.value == 1.0
+    with pytest.raises(StorageError, match="read-only"):
+        advised.ask()
+    assert {re.sub("-(wal|shm)$", "", each) for each in files(tmp_path)} == {name}
 
 
 def test_the_command_line_shows_no_password(postgresql_url: str, tmp_path: Path) -> None:

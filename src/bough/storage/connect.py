@@ -76,9 +76,10 @@ def parse_url(text: str) -> tuple[sa.URL, sa.Dialect]:
                     "use another name"
                 )
             if "?" in text:
+                name = quote(quote(url.database, errors="replace"))  # SQLAlchemy and SQLite each undo it once
                 raise StorageError(
                     f"{display_url(text)!r} has options, and a file takes none; to read only, write "
-                    f"sqlite:///file:{url.database}?mode=ro&uri=true"
+                    f"sqlite:///file:{name}?mode=ro&uri=true"
                 )
             path = os.path.abspath(url.database)
             url = url.set(database=path)
@@ -124,7 +125,7 @@ def is_in_memory(url: str) -> bool:
     (name, *_), given = dialect.create_connect_args(parsed)
     place, _, options = (name or "").partition("?")
     place = place.removeprefix("file:") if given.get("uri") else place
-    return place in ("", ":memory:") or "mode=memory" in options.split("&")
+    return place in ("", ":memory:") or not {"mode=memory", "vfs=memdb"}.isdisjoint(options.split("&"))
 
 
 def open_connection(url: sa.URL, dialect: sa.Dialect, *, write: bool, create: bool) -> Any:
