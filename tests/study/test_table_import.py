@@ -63,6 +63,12 @@ def test_json_lines_with_objectives_and_noise(tmp_path: Path) -> None:
 LINE = bough.Space({"x": bough.Float(0, 1)})
 
 
+def test_a_column_that_another_one_replaces_may_be_the_noise(tmp_path: Path) -> None:
+    path = table(tmp_path, "x,loss,value\n0.9,1,0.5\n")
+    (trial,) = add_results(bough.Study(LINE), path, value="loss", noise="value")
+    assert (trial.value, trial.noise) == (1.0, 0.5)
+
+
 @pytest.mark.parametrize("header", ["rate,x,loss,value", "rate,x,loss,value,,"])
 def test_a_named_column_takes_the_place_of_one_that_has_the_name(header: str, tmp_path: Path) -> None:
     row = "0.9,0.1,1,700" + "," * (header.count(",") - 3)
@@ -81,6 +87,8 @@ def test_a_named_column_takes_the_place_of_one_that_has_the_name(header: str, tm
             "'x' is read from one column, not from 'a' and 'b'",
         ),
         ("x,loss\n0.9,1\n", {"value": "loss", "noise": "loss"}, "'loss' is either 'value' or the noise"),
+        ("x,value\n0.9,1\n", {"noise": "value"}, "'value' is either 'value' or the noise"),
+        ("x,value\n0.9,1\n", {"noise": "x"}, "'x' is either 'x' or the noise"),
         ("x,loss,sd\n1,1,1\n0,1,-1\n", {"value": "loss", "noise": "sd"}, "line 3: noise must be finite"),
     ],
 )

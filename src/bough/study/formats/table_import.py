@@ -124,10 +124,10 @@ def _check_columns(
     if twice := _given_twice(names.values()):
         both = " and ".join(repr(column) for column, name in names.items() if name == twice)
         raise StudyError(f"{twice!r} is read from one column, not from {both}")
-    if noise is not None and noise in names:
-        raise StudyError(f"column {noise!r} is either {names[noise]!r} or the noise, not both")
-    renamed = _renamed(row, names)
     known = {parameter.name for parameter in study.space} | set(study.goals.needed)
+    if noise is not None and (noise in names or (noise in known and noise not in names.values())):
+        raise StudyError(f"column {noise!r} is either {names.get(noise, noise)!r} or the noise, not both")
+    renamed = _renamed(row, names)
     for name in names.values():
         if name not in known:
             raise StudyError(f"{name!r} is neither a parameter nor an objective of study {study.name!r}")
