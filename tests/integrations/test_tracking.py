@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -217,6 +218,25 @@ def test_a_study_goes_on_without_mlflow(
     assert len(caplog.messages) == 1
     callback.log_study(study)
     assert len(runs()) == 1
+
+
+def test_a_study_goes_on_without_the_folder_of_mlflow(
+    mlflow_runs, tmp_path: Path, caplog: pytest.LogCaptureFixture
+):
+    callback, _ = mlflow_runs
+
+    def without_folder(config: dict[str, Any]) -> float:
+        shutil.rmtree(tmp_path / "runs", ignore_errors=True)
+        (tmp_path / "runs").write_text("in its place")  # root may write into any folder
+        return 1.0
+
+    study = bough.Study(SPACE, method="random", seed=0)
+    study.run(without_folder, trials=3, callbacks=[callback], progress=False)
+    assert [trial.state for trial in study.trials] == ["done"] * 3
+    told = [message for message in caplog.messages if "is not in MLflow: " in message]
+    assert [message.partition(" is not")[0] for message in told] == ["trial 0", "trial 1", "trial 2"]
+    with pytest.raises(Exception, match="runs"):
+        callback.log_study(study)
 
 
 def test_mlflow_ends_a_run_that_was_cut_off(mlflow_runs, monkeypatch: pytest.MonkeyPatch):

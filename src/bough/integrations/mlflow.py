@@ -20,7 +20,6 @@ from bough.trial import Trial
 
 try:
     from mlflow.entities import Metric, Param
-    from mlflow.exceptions import MlflowException
     from mlflow.tracking import MlflowClient
 except ModuleNotFoundError:
     raise MissingExtraError(
@@ -48,7 +47,7 @@ class MLflowCallback(Tracker):
     and attempt. A trial that MLflow already has is not logged again, so a resumed study continues its
     experiment; ``log_study`` also logs trials of earlier runs. Characters that MLflow does not allow in names
     become ``_``, and the name then ends in a short hash. If MLflow refuses a trial or cannot be reached, a
-    warning is logged and the study goes on; ``log_study`` raises MLflow's error instead.
+    warning is logged and the study goes on; ``log_study`` raises the error instead.
     """
 
     def __init__(self, experiment: str | None = None, tracking_uri: str | None = None) -> None:
@@ -59,8 +58,8 @@ class MLflowCallback(Tracker):
         """Log one finished trial."""
         try:
             self._log_once(study, trial)
-        except MlflowException as error:
-            why = str(error).partition("\n")[0]
+        except Exception as error:  # stores in folders raise others than MLflow's own
+            why = str(error).partition("\n")[0] or type(error).__name__
             _log.warning("trial %d is not in MLflow: %s; log_study tries again", trial.number, why)
 
     def log_study(self, study: Study) -> None:
