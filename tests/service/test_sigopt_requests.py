@@ -59,6 +59,49 @@ def test_an_update_that_ends_a_run_tells_the_metrics_that_it_keeps(client: httpx
     assert states == [("failed", {}), ("done", {"loss": 0.1, "memory": 0.2})]
 
 
+def test_a_refused_checkpoint_is_not_counted(client: httpx.Client) -> None:
+    body = {"name": "ai", "type": "random", "metrics": [LOSS], "parameters": [X]}
+    experiment = f"/v1/aiexperiments/{made(client, f'{PROJECT}/aiexperiments', body)['id']}"
+    run = f"/v1/training_runs/{made(client, f'{experiment}/training_runs', {'name': 'r'})['id']}"
+    checkpoint = {"values": [{"name": "loss", "value": 0.5}]}
+    for _ in range(2):
+        made(client, f"{run}/checkpoints", checkpoint)
+    done = {"values": {"loss": {"value": 0.1}}, "state": "completed"}
+    assert client.request("MERGE", run, json=done).status_code == 200
+    assert client.post(f"{run}/checkpoints", json=checkpoint).status_code == 400
+    assert client.get(run).json()["checkpoint_count"] == 2
+    assert client.get(f"{run}/checkpoints").json()["count"] == 2
+    study = client.get("/api/v1/studies").json()["studies"][-1]["name"]
+    trial = client.get(f"/api/v1/studies/{study}/trials", params={"curves": True}).json()["trials"][0]
+    assert trial["curve"] == [[1, 0.5], [2, 0.5]]
+
+
+def test_a_refused_batch_stores_no_observation(client: httpx.Client) -> None:
+    body = {"name": "own", "type": "random", "metrics": [LOSS], "parameters": [X]}
+    experiment = f"/v1/experiments/{made(client, '/v1/experiments', body)['id']}"
+    first, second = (made(client, f"{experiment}/suggestions", {})["id"] for _ in range(2))
+
+    def told(suggestion: str, value: float) -> dict[str, Any]:
+        return {"suggestion": suggestion, "values": [{"name": "loss", "value": value}]}
+
+    def refused(*rows: dict[str, Any]) -> str:
+        reply = client.post(f"{experiment}/observations/batch", json={"observations": rows})
+        assert reply.status_code == 400
+        message: str = reply.json()["message"]
+        return message
+
+    assert refused(told(first, 1.0), told(first, 2.0)) == f"Suggestion {first} is given twice"
+    assert client.get(f"{experiment}/observations").json()["count"] == 0
+    made(client, f"{experiment}/observations", told(second, 1.0))
+    assert "another observation already" in refused(told(first, 1.0), told(second, 2.0))
+    assert client.get(f"{experiment}/observations").json()["count"] == 1
+    study = client.get("/api/v1/studies").json()["studies"][-1]["name"]
+    corrected = {"value": 3.0, "reason": "units"}
+    assert client.post(f"/api/v1/studies/{study}/trials/{second}/correct", json=corrected).status_code == 200
+    again = {"observations": [told(first, 1.0), told(second, 1.0)]}  # the same as before its correction
+    assert made(client, f"{experiment}/observations/batch", again)["count"] == 2
+
+
 def test_own_assignments_must_be_in_the_present_space_of_the_study(client: httpx.Client) -> None:
     body = {"name": "own", "type": "random", "metrics": [LOSS], "parameters": [X]}
     experiment = f"/v1/experiments/{made(client, '/v1/experiments', body)['id']}"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -13,7 +15,7 @@ from bough.service.sigopt.errors import SigOptError, deviation, known_keys, numb
 from bough.service.sigopt.metrics import is_plain, optimised, told_values
 from bough.service.sigopt.objects import DELETED, is_observation, observation_json, page
 from bough.study import Study
-from bough.trial import Trial
+from bough.trial import Trial, finished
 
 __all__ = [
     "create_batch", "create_observation", "fetch_observation", "list_observations", "update_observation"
@@ -39,8 +41,7 @@ def create_batch(context: SigOptContext, call: Call) -> Json:
     bodies = call.body.get("observations")
     if not isinstance(bodies, list) or len(bodies) > MOST_OBSERVATIONS:
         raise SigOptError(f"Invalid value for observations: expected a list of at most {MOST_OBSERVATIONS}")
-    for body in bodies:
-        _checked_observation(document, study, body)
+    _check_once([_checked_observation(document, study, body)[0] for body in bodies], study)
     if call.body.get("dry_run"):
         return page([], call.query)
     made = [_observe(context, document, study, body, call.who.name) for body in bodies]
@@ -48,13 +49,31 @@ def create_batch(context: SigOptContext, call: Call) -> Json:
     return {**shown, "count": len(made), "data": made}
 
 
+def _check_once(results: Sequence[Trial], study: Study) -> None:
+    """SigOptError for a suggestion that cannot have its result, or is given twice."""
+    told, seen = study.told_trials(), set()
+    for result in results:
+        if result.number in seen:
+            raise SigOptError(f"Suggestion {result.number} is given twice")
+        if result.number >= 0:
+            seen.add(result.number)
+            with _one_result():
+                finished(told[result.number], result, now=0.0)
+
+
+@contextlib.contextmanager
+def _one_result() -> Iterator[None]:
+    try:
+        yield
+    except ConflictError as error:
+        raise SigOptError(f"This suggestion has another observation already: {error}") from None
+
+
 def _observe(context: SigOptContext, document: Document, study: Study, body: Json, who: str) -> Json:
     result, stored = _checked_observation(document, study, body)
     if result.number >= 0:
-        try:
+        with _one_result():
             trial = study.record_result(result)
-        except ConflictError as error:
-            raise SigOptError(f"This suggestion has another observation already: {error}") from None
     else:
         trial = study.insert([(result.config, replace(result, worker=who))])[0]
     extra = {"metadata": body.get("metadata"), "stored": stored}

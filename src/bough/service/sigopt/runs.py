@@ -211,13 +211,13 @@ def create_checkpoint(context: SigOptContext, call: Call) -> Json:
         raise SigOptError("Invalid value for values: expected a list of objects")
     for each in values:
         number(each.get("value"), "the value of a checkpoint")
-    changed = context.change("run", run, lambda old: {**old, "checkpoint_count": old["checkpoint_count"] + 1})
-    stop = changed.body["trial"] is not None and _report(context, changed.body, values)
+    stop = run.body["trial"] is not None and _report(context, run.body, values)
+    context.change("run", run, lambda old: {**old, "checkpoint_count": old["checkpoint_count"] + 1})
     return checkpoint_json(context.new("checkpoint", {**call.body, "should_stop": stop}, run.name))
 
 
 def _report(context: SigOptContext, run: Json, values: list[Json]) -> bool:
-    """Report a checkpoint, whose number is the step; returns whether the run should stop.
+    """Report the next checkpoint, whose number is the step; returns whether the run should stop.
 
     A checkpoint without all optimised and constrained metrics is stored, but never stops the run.
     """
@@ -230,7 +230,7 @@ def _report(context: SigOptContext, run: Json, values: list[Json]) -> bool:
         return False
     reported = given[names[0]] if is_plain(definition) else {name: given[name] for name in names}
     try:
-        return study.report(run["trial"], reported, run["checkpoint_count"])
+        return study.report(run["trial"], reported, run["checkpoint_count"] + 1)
     except (StudyError, TrialError) as error:
         raise SigOptError(f"The checkpoint cannot be stored: {error}") from None
 
