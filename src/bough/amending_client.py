@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import itertools
 from abc import abstractmethod
 from collections.abc import Mapping
 from typing import Any
 
-from bough.errors import ConfigError, StudyError
+from bough.errors import ConfigError, ConflictError, StudyError
 from bough.space import Space
 from bough.storage import Amendment, StudyRecord
 from bough.strategies.base import RemainingGain
@@ -17,7 +18,10 @@ from bough.study.revising.revisions import revisions_of
 from bough.study.running.runnable import RunnableStudy
 from bough.trial import Trial
 
-__all__ = ["AmendingClient", "dict_of", "trial_of", "trials_of"]
+__all__ = ["AmendingClient", "check_tries", "dict_of", "trial_of", "trials_of"]
+
+READ_TRIES = 20
+"""Attempts to read a study as of one moment; each one fails if the study is amended meanwhile."""
 
 
 class AmendingClient(RunnableStudy):
@@ -95,14 +99,22 @@ class AmendingClient(RunnableStudy):
 
     def snapshot(self) -> tuple[StudyRecord, list[Trial], list[Amendment]]:
         """The record, the trials as first told, and the amendments, all of one moment."""
-        while True:
-            amended = self._get("amendments")
+        amended = self._get("amendments")
+        for tries in itertools.count():
+            check_tries(tries, self.name)
             record, trials = self.record, self.trials
-            if self._get("amendments") == amended:  # nothing was amended between the two
+            before, amended = amended, self._get("amendments")
+            if amended == before:
                 break
         told = {row["number"]: trial_of(row) for row in amended["told"]}
         amendments = [_amendment(row) for row in amended["amendments"]]
         return record, [told.get(trial.number, trial) for trial in trials], amendments
+
+
+def check_tries(tries: int, study: str) -> None:
+    """ConflictError after ``READ_TRIES`` attempts to read a study."""
+    if tries == READ_TRIES:
+        raise ConflictError(f"others keep amending study {study!r}: try again later")
 
 
 def dict_of(given: Any, what: str) -> dict[str, Any]:

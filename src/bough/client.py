@@ -17,7 +17,7 @@ from urllib.parse import quote
 
 import numpy as np
 
-from bough.amending_client import AmendingClient, dict_of, trial_of, trials_of
+from bough.amending_client import AmendingClient, check_tries, dict_of, trial_of, trials_of
 from bough.errors import ExhaustedError, ServiceError, StudyError, TrialError
 from bough.points import FloatArray
 from bough.registry import Method, describe
@@ -175,12 +175,15 @@ class RemoteStudy(AmendingClient):
     @property
     def trials(self) -> list[Trial]:
         """All trials, in the order of their numbers."""
-        found = list(self._over)
+        found, tries = list(self._over), 0
         while True:
             page = self._get(f"trials?offset={len(found)}&limit={_PAGE}&curves=true")
             if self._amendments != (now := page.get("amendments") or 0):  # results may have been corrected
-                self._amendments, found = now, []
-                continue
+                self._amendments, self._over = now, []
+                if found:
+                    found, tries = [], tries + 1
+                    check_tries(tries, self.name)
+                    continue
             found += trials_of(page)
             if len(found) >= page["total"] or not page["trials"]:
                 break

@@ -10,7 +10,7 @@ import pytest
 from tests.service.running import SPACE, Service
 
 import bough
-from bough.errors import BoughError, ConflictError, StudyError
+from bough.errors import BoughError, ConflictError, ServiceError, StudyError
 from bough.service.dashboard.filters import statement
 
 MORE = json.loads(json.dumps(SPACE))
@@ -42,6 +42,61 @@ def test_a_served_study_is_corrected(remote: bough.client.RemoteStudy, api: http
     ]
     assert kinds == [("retract", 0), ("correct", 2), ("note", 1)]
     assert all(each["body"]["by"] for each in api.get("/studies/demo/amendments").json()["amendments"])
+
+
+@pytest.mark.parametrize("reads", ["told_trials", "snapshot"])
+def test_trials_told_meanwhile_are_not_among_the_amended(
+    remote: bough.client.RemoteStudy, api: httpx.Client, reads: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    remote.retract(0, "the disk was full")
+    running, read = remote.ask(), getattr(bough.Study, reads)
+
+    def telling(study: bough.Study) -> Any:
+        study.tell(running, 4.0)
+        return read(study)
+
+    monkeypatch.setattr(bough.Study, reads, telling)
+    told = api.get("/studies/demo/amendments").json()["told"]
+    assert [(trial["number"], trial["retracted"]) for trial in told] == [(0, None)]
+
+
+def test_reading_a_study_that_others_amend_all_the_time_ends(
+    remote: bough.client.RemoteStudy, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read, notes = remote._get, []
+
+    def noting(path: str = "") -> Any:
+        notes.append(remote.note(f"reading {path}"))
+        assert len(notes) < 200
+        return read(path)
+
+    monkeypatch.setattr(remote, "_get", noting)
+    with pytest.raises(ConflictError, match="others keep amending study 'demo': try again later"):
+        remote.snapshot()
+    assert [trial.value for trial in remote.trials] == [1.0, 2.0, 3.0], "one page is of one moment"
+    monkeypatch.setattr("bough.client._PAGE", 1)
+    with pytest.raises(ConflictError, match="others keep amending study 'demo': try again later"):
+        _ = remote.trials
+
+
+def test_a_correction_is_seen_although_reading_it_failed_at_first(
+    remote: bough.client.RemoteStudy, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("bough.client._PAGE", 2)
+    assert [trial.retracted for trial in remote.trials] == [None] * 3
+    remote.retract(0, "off")
+    read, replies = remote._get, iter([True, False])
+
+    def failing(path: str = "") -> Any:
+        if not next(replies):
+            raise ServiceError("cannot be reached")
+        return read(path)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(remote, "_get", failing)
+        with pytest.raises(ServiceError):
+            _ = remote.trials
+    assert [trial.retracted for trial in remote.trials] == ["off", None, None]
 
 
 @pytest.mark.parametrize("value", [True, "0.5"])

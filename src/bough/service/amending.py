@@ -13,6 +13,7 @@ from bough.service.routing import Caller, Opened
 from bough.service.studies import OpenStudies, amending, checking_request, existing_trial, request_mark
 from bough.space import Space
 from bough.storage import Amendment
+from bough.study.revising.corrections import KINDS
 from bough.study.stopping.races import race_order
 from bough.trial import Trial
 
@@ -135,12 +136,12 @@ def add_amending_routes(api: APIRouter, studies: OpenStudies) -> None:
     @api.get("/studies/{study:name}/amendments", response_model=AmendmentsOut, tags=["studies"])
     def amendments(opened: Opened) -> Response:
         """All amendments of the study since its creation, in order."""
-        shown = {trial.number: trial for trial in opened.trials}
-        told = [trial for trial in opened.told_trials() if trial != shown.get(trial.number)]
+        _, told, made = opened.snapshot()
+        about = {each.trial for each in made if each.kind in KINDS}
         return JSONResponse(
             {
-                "amendments": [_json(each) for each in opened.amendments],
-                "told": [trial_json(trial, curve=True) for trial in told],
+                "amendments": [_json(each) for each in made],
+                "told": [trial_json(trial, curve=True) for trial in told if trial.number in about],
             }
         )
 
