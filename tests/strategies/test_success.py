@@ -138,6 +138,31 @@ def test_a_branch_that_always_fails_is_left_with_every_acquisition(
     assert sum(trial.state == "failed" for trial in study.trials[6:]) <= 1
 
 
+@pytest.mark.parametrize("seed", [0, 1])
+def test_a_search_with_nothing_left_to_gain_does_not_return_to_a_broken_branch(seed: int) -> None:
+    space = bough.Space(
+        {
+            "model": bough.Choice(
+                {
+                    "forest": {"trees": bough.Int(10, 300, log=True), "depth": bough.Int(2, 20)},
+                    "svm": {"C": bough.Float(1e-3, 1e3, log=True)},
+                    "xgb": {"eta": bough.Float(1e-3, 1, log=True)},
+                }
+            )
+        }
+    )
+
+    def objective(given: dict[str, Any]) -> float:
+        if given["model"] == "xgb":
+            return math.nan
+        if given["model"] == "svm":
+            return 0.1 + 0.02 * (math.log10(given["C"]) - 1) ** 2
+        return 0.05 + 1 / given["trees"] + 0.2 / given["depth"]
+
+    study = bough.minimize(objective, space, 50, seed=seed, progress=False)
+    assert sum(trial.state == "failed" for trial in study.trials) <= 5
+
+
 def test_the_knowledge_gradient_takes_what_is_least_likely_to_fail_if_all_will() -> None:
     space = bough.Space({"kind": bough.Choice({"good": {}, "bad": {"y": bough.Float(0, 1)}})})
     failed = [{"kind": "bad", "y": y} for y in (0.0, 0.1, 0.2, 0.3, 0.4, 0.5)]

@@ -76,6 +76,9 @@ def exploit(decide: Decision, every: int, sd_share: Callable[[int], float]) -> D
     counts, because the mean alone is lowest next to a known point.
 
     sd_share: the share of the sd that counts, for a number of observations.
+
+    Once the incumbent is precise, the sharper criterion is so small beside it that trials would go where the
+    model of values has no data: to branches that always fail. Those trials are random, too.
     """
 
     def with_exploitation(context: ProposalContext, rng: np.random.Generator) -> Choice:
@@ -83,8 +86,11 @@ def exploit(decide: Decision, every: int, sd_share: Callable[[int], float]) -> D
             return decide(context, rng)
         share = sd_share(len(context.done))
         sharper = replace(context, make_criterion=partial(context.make_criterion, sd_share=share))
+        found = decide(sharper, rng).points
+        if _fails_for_nothing(context, found) and (other := untried_point(context, rng)) is not None:
+            return other
         return Choice(
-            decide(sharper, rng).points,
+            found,
             "exploitation turn: the predicted mean matters more than its uncertainty",
             "exploitation",
         )
@@ -102,13 +108,25 @@ def explore(decide: Decision) -> Decision:
         if len(early := context.find_early()) and (late := late_branch(context, early, rng)) is not None:
             return late
         found = decide(context, rng)
-        if context.has_budget or found.rule != "acquisition" or not len(found.points):
-            return found
-        if context.improvement(found.points)[0] >= np.log(SETTLED_GAIN_SDS):
+        if found.rule != "acquisition" or not _expects_no_gain(context, found.points):
             return found
         return untried_point(context, rng) or found
 
     return with_exploration
+
+
+def _expects_no_gain(context: ProposalContext, found: Points) -> bool:
+    """Never with a budget: random trials would ignore cost."""
+    if context.has_budget or not len(found):
+        return False
+    return bool(context.improvement(found)[0] < np.log(SETTLED_GAIN_SDS))
+
+
+def _fails_for_nothing(context: ProposalContext, found: Points) -> bool:
+    """Whether the point will probably fail, and the model expects no gain if it does not."""
+    if context.success is None or not len(found) or _likely_to_succeed(context.success, found)[0]:
+        return False
+    return _expects_no_gain(context, found)
 
 
 def late_branch(context: ProposalContext, early: Points, rng: np.random.Generator) -> Choice | None:
