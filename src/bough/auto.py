@@ -64,7 +64,7 @@ class Auto(ModelOptions):
     would stay next to known points."""
 
     search_starts: int = option(8, at_least(1))
-    """Most first local searches of the criterion per proposal. Sixteen took longer and led to no better results."""
+    """Most first local searches of the criterion per proposal. Sixteen took longer for level results."""
 
     cost_aware: bool = option(True, flag("True to prefer cheap trials where the study has a budget"))
     """Only studies with a budget have costs to save; see ``strategies.cost_aware``."""

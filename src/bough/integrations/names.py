@@ -17,7 +17,8 @@ def file_name(text: str, allowed: str) -> str:
     """
     safe = "".join(each if each.isalnum() or each in allowed else "_" for each in text)
     short = safe.encode()[:LONGEST_BYTES].decode(errors="ignore")
-    return text if short == text else f"{short}-{short_hash(text)}"
+    # "." and ".." name folders that are there already.
+    return text if short == text and text.strip(".") else f"{short}-{short_hash(text)}"
 
 
 def short_hash(text: str) -> str:
