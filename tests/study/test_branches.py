@@ -49,8 +49,7 @@ def test_every_branch_is_counted_and_the_best_is_first(study: Study) -> None:
         if each["best"] is not None:  # no noise: what was seen is reached
             assert each["may_reach"] <= each["best"] + 1e-3
     broken = next(each for each in told if each["branch"]["model"] == "c" and each["trials"])
-    who = "its only trial" if broken["trials"] == 1 else f"all {broken['trials']} of its trials"
-    assert broken["reason"] == f"not chosen lately: {who} failed"
+    assert broken["failed"] == broken["trials"]
     assert {"model": "b", "layers": [2, 3]} in [each["branch"] for each in told]
 
 
@@ -127,6 +126,22 @@ def test_methods_without_a_model_count_trials() -> None:
     assert sum(each["trials"] for each in told) == 1
     assert all("holds_optimum" not in each for each in told)
     assert any(each["reason"] == "not tried yet: no model compares the branches" for each in told)
+
+
+@pytest.mark.parametrize(
+    ("models", "reason"),
+    [
+        ("aaac", "chosen lately (trial 3): its only trial failed"),
+        ("cacc", "chosen lately (trial 3): all 3 of its trials failed"),
+        ("ccaaaa", "not chosen since trial 1: all 2 of its trials failed"),
+    ],
+)
+def test_a_branch_that_always_failed_is_recent_if_its_last_trial_is(models: str, reason: str) -> None:
+    study = Study(SPACE, seed=0)
+    for model in models:
+        study.enqueue({"model": model, "layers": 1} | ({"x": 0.5} if model == "a" else {}))
+        study.tell(study.ask(), float("nan") if model == "c" else 1.0)
+    assert study.explain(branch={"model": "c"})["reason"] == reason
 
 
 def test_retracted_results_do_not_count() -> None:

@@ -149,9 +149,6 @@ def _ends(domain: Domain, low: float, high: float) -> Any:
 def _reason(entry: Mapping[str, Any], total: int) -> str:
     """Why the branch was, or was not, chosen lately."""
     count, last = entry["trials"], entry["last_trial"]
-    if count and entry["failed"] == count:
-        failed = "its only trial" if count == 1 else f"all {count} of its trials"
-        return f"not chosen lately: {failed} failed"
     share = entry.get("gain_share")
     compared = (
         "no model compares the branches"
@@ -162,6 +159,8 @@ def _reason(entry: Mapping[str, Any], total: int) -> str:
     )
     if count == 0:
         return f"not tried yet: {compared}"
+    if entry["failed"] == count:
+        compared = "its only trial failed" if count == 1 else f"all {count} of its trials failed"
     if last >= (1 - RECENT_SHARE) * total:
         return f"chosen lately (trial {last}): {compared}"
     return f"not chosen since trial {last}: {compared}"
