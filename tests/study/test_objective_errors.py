@@ -51,6 +51,22 @@ def test_an_objective_that_asks_for_its_parameters_takes_no_space() -> None:
     )
 
 
+@pytest.mark.parametrize("workers", [None, 1])
+def test_reading_an_inactive_parameter_says_when_it_is_active(workers: int | None) -> None:
+    study = Study(BRANCHES, seed=0)
+    study.enqueue({"model": "forest", "x": 0.5})
+    study.run(lambda config: config["C"], 1, workers=workers, progress=False)
+    hint = "'C' is inactive in this trial (it needs model == 'svm'): use config.get('C') (line "
+    assert str(study.trials[0].error).startswith(f"KeyError: 'C'; {hint}")
+
+
+@pytest.mark.parametrize("name", ["D", "x", 3])
+def test_other_missing_keys_get_no_such_hint(name: Any) -> None:
+    study = Study(BRANCHES, seed=0)
+    study.run(lambda config: {}[name], 1, progress=False)
+    assert "inactive" not in str(study.trials[0].error)
+
+
 class TrialPruned(Exception):
     """Optuna's exception, by its name."""
 

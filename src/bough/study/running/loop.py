@@ -17,7 +17,13 @@ from bough.errors import BoughError, ExhaustedError, StudyError, TrialError
 from bough.study.results import failure
 from bough.study.running.executors import Pool, WorkerLost, open_pool
 from bough.study.running.leases import LEASE, Leases
-from bough.study.running.objective import Evaluate, ObjectiveRaised, check_objective, evaluate_objective
+from bough.study.running.objective import (
+    Evaluate,
+    ObjectiveRaised,
+    check_objective,
+    conditions_of,
+    evaluate_objective,
+)
 from bough.study.running.progress import Event, reporter
 from bough.study.running.repeated_failures import RepeatedFailures
 from bough.study.running.report_channel import reporting
@@ -49,8 +55,11 @@ def run_objective(
     """Run a study with ``objective(config)`` or ``objective(config, run)``; see ``Study.run`` for options."""
     check_objective(objective)
     on_error = options.get("on_error", "record")
+    needs = conditions_of(study.space)
     with reporting(objective, study.report, options) as report:
-        evaluate = partial(evaluate_objective, objective, on_error, goals=study.goals, report=report)
+        evaluate = partial(
+            evaluate_objective, objective, on_error, goals=study.goals, report=report, needs=needs
+        )
         return run_trials(study, evaluate, trials, **options)
 
 

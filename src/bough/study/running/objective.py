@@ -6,6 +6,7 @@ import functools
 import inspect
 import os
 import re
+import textwrap
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -18,9 +19,12 @@ from bough.study.other_names import RUN_NAMES, no_attribute
 from bough.study.results import failure, outcome, stopped
 from bough.trial import Trial, storable
 
+if TYPE_CHECKING:
+    from bough.space import Space
+
 __all__ = [
-    "Evaluate", "NoResult", "ObjectiveRaised", "OnError", "ReportTo", "Run", "check_objective", "crashed",
-    "evaluate_objective", "in_worker", "reason", "takes_run",
+    "Evaluate", "NoResult", "ObjectiveRaised", "OnError", "ReportTo", "Run", "check_objective",
+    "conditions_of", "crashed", "evaluate_objective", "in_worker", "reason", "takes_run",
 ]  # fmt: skip
 
 OnError = Literal["record", "raise"]
@@ -35,6 +39,9 @@ _PACKAGE = str(Path(__file__).parents[2])
 """The folder of bough itself."""
 
 _MAX_TRACEBACK = 20_000
+
+_MAX_CONDITION = 100
+"""Characters of a condition that an error quotes."""
 
 _ASKS = re.compile("float$|int$|categorical$|choice$|suggest_")
 """The methods of a trial by which an objective asks for a parameter, here and in Optuna."""
@@ -132,11 +139,13 @@ def evaluate_objective(
     trial: Trial,
     goals: Goals = VALUE,
     report: ReportTo | None = None,
+    needs: Mapping[str, str] | None = None,
 ) -> Trial:
     """The result of a trial; a failure if the objective raises anything but KeyboardInterrupt.
 
     on_error: "raise" passes the exception on as ``ObjectiveRaised``.
     report:   for an objective that takes a run. Once told to stop, its result or exception is ignored.
+    needs:    ``conditions_of`` the space, for an objective that takes a config.
     """
     run = None if report is None else Run(trial, report)
     try:
@@ -149,9 +158,29 @@ def evaluate_objective(
     except BaseException as error:
         if run is not None and run.stop:
             return stopped(trial)
+        if isinstance(error, KeyError):
+            _hint_at_inactive(error, trial, needs or {})
         if on_error == "raise":
             raise ObjectiveRaised(crashed(trial, error), error) from None
         return crashed(trial, error)
+
+
+def conditions_of(space: Space) -> dict[str, str]:
+    """When each parameter is active, by the name that configs have; without those that always are."""
+    found: dict[str, list[str]] = {}
+    for parameter in space.parameters:
+        if parameter.condition is not None:
+            found.setdefault(parameter.name, []).append(str(parameter.condition))
+    return {name: textwrap.shorten(" or ".join(each), _MAX_CONDITION) for name, each in found.items()}
+
+
+def _hint_at_inactive(error: KeyError, trial: Trial, needs: Mapping[str, str]) -> None:
+    """Add a note to the error if the objective read a parameter that is inactive in the trial."""
+    name = error.args[0] if error.args else None
+    if isinstance(name, str) and name in needs and name not in trial.config:
+        error.add_note(
+            f"{name!r} is inactive in this trial (it needs {needs[name]}): use config.get({name!r})"
+        )
 
 
 def in_worker(evaluate: Evaluate, trial: Trial) -> Trial:
