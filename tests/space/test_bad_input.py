@@ -53,6 +53,8 @@ BAD_SPACES = [
     (when("len(a) == 1"), ConditionError, ["calls", "'len'"]),
     (when("a[0] == 1"), ConditionError, ["indexing", "'a'"]),
     (when("a = 'x'"), ConditionError, ["=="]),
+    (when("n + f > 1"), ConditionError, ["at character 3: expected", "found '+'; arithmetic", "require=['"]),
+    (when("n > 2 * f"), ConditionError, ["at character 7: unexpected '*'; arithmetic", "require=['"]),
     (when("a"), ConditionError, ["expected a comparison"]),
     (when("True"), ConditionError, ["expected a comparison"]),
     (when("1 == 1"), ConditionError, ["parameter on one side"]),
@@ -177,6 +179,11 @@ BAD_SPACES = [
         lambda: Space.from_json({"parameters": {"a": {"type": "int", "low": 0, "high": 1}}, "forbid": "a"}),
         SpaceError,
         ["forbid"],
+    ),
+    (
+        lambda: Space.from_json({"a": {"type": "int", "low": 0, "high": 1}, "forbid": ["a == 1"]}),
+        SpaceError,
+        ["'forbid' goes beside 'parameters'", "put the parameters below that key"],
     ),
 ]
 

@@ -170,6 +170,8 @@ WORDS = {"and", "or", "not", "in"}
 CONSTANTS = {"True": True, "False": False, "None": None}
 SYMBOLS = {"&": "and", "|": "or", "!": "not"}
 
+_NO_ARITHMETIC = "arithmetic is possible only in require=, such as require=['a + b <= 1']"
+
 
 def parse(text: str) -> Condition:
     """The condition that ``text`` describes, or a ConditionError that locates the mistake."""
@@ -224,11 +226,13 @@ class Parser:
             return f"{symbol!r} is not an operator, write {SYMBOLS[char]!r} instead"
         if char in "'\"`":
             return f"{char} is never closed"
+        if char in "*/%":
+            return f"unexpected {char!r}; {_NO_ARITHMETIC}"
         return f"unexpected {char!r}"
 
     def error(self, what: str, at: int) -> ConditionError:
         shown = self.text if len(self.text) <= 120 else self.text[:117] + "..."
-        return ConditionError(f"{self.noun} {shown!r}: {what} at character {at + 1}")
+        return ConditionError(f"{self.noun} {shown!r} at character {at + 1}: {what}")
 
     def parse(self) -> Condition:
         condition = self.disjunction(0)
@@ -258,7 +262,8 @@ class Parser:
             if before is not None and before.kind in ("name", "quoted"):
                 return f"calls and indexing are not allowed ({before.text!r}), expected {wanted}"
         found = "the end" if self.peek.kind == "end" else repr(self.peek.text)
-        return f"expected {wanted}, found {found}"
+        hint = f"; {_NO_ARITHMETIC}" if self.noun == "condition" and self.peek.text in ("+", "-") else ""
+        return f"expected {wanted}, found {found}{hint}"
 
     def disjunction(self, depth: int) -> Condition:
         if depth > MAX_DEPTH:

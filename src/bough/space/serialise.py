@@ -130,6 +130,9 @@ def read(data: object) -> Parts:
                 f"unknown key {min(map(str, unknown))!r} beside 'parameters', 'forbid' and 'require'"
             )
         data, forbid, require = inner, data.get("forbid", []), data.get("require", [])
+    for key in ("forbid", "require"):
+        if isinstance(data.get(key), list):  # a parameter of that name is an object
+            raise SpaceError(f"{key!r} goes beside 'parameters': put the parameters below that key")
     if not isinstance(forbid, list) or not all(isinstance(clause, str) for clause in forbid):
         raise SpaceError("'forbid' must be a list of conditions")
     if not isinstance(require, list) or not all(isinstance(relation, str) for relation in require):
