@@ -313,6 +313,26 @@ def test_regret_bands_are_quantiles_over_studies():
     assert [trace.name for trace in several.data] == ["example", "other", "example (2)"]
 
 
+def test_regret_counts_failed_trials():
+    """A method that fails often is not faster than another one."""
+    space = flat()
+    values = [None, 3.0, None, None, 1.0, 2.0]
+    trials = [
+        Trial(i, config, "failed" if value is None else "done", value=value)
+        for i, (config, value) in enumerate(zip(space.sample(6, 0), values))
+    ]
+    one = StudySnapshot("one", space, "minimize", tuple(trials))
+    other = replace(one, trials=tuple(replace(t, state="done", value=4.0 - t.number) for t in trials))
+    (line,) = figures.regret([one]).data
+    assert list(line.x) == [1, 2, 3, 4, 5, 6]
+    assert np.array_equal(line.y, [np.nan, 3.0, 3.0, 3.0, 1.0, 1.0], equal_nan=True)
+    upward = replace(one, direction="maximize")
+    assert list(figures.regret([upward]).data[0].y)[1:] == [3.0] * 5
+    band, middle = figures.regret({"three": [one, other, other]}).data
+    assert list(middle.y) == [4.0, 3.0, 2.0, 1.0, 0.0, -1.0]
+    assert np.isfinite(np.array(band.y)).all() and min(band.x) == 2
+
+
 def test_regret_names_the_only_study_that_has_results():
     compared = [study(flat(), 0), replace(study(flat(), 5, failures=0), name="other")]
     assert figures.regret(compared).layout.showlegend

@@ -33,6 +33,7 @@ def regret(
     """The best value so far of one or more studies; ``{label: [studies]}`` draws bands over repetitions.
 
     measure: the measure to show, by default the value or the first objective.
+    Failed and stopped trials count on the axis of trials, because they cost time too.
 
     A curve that starts far away does not stretch the axis: a triangle marks where it enters.
     ``log=True`` draws a logarithmic axis. With ``optimum``, the distance to it, on a log axis.
@@ -103,15 +104,30 @@ def one_each(snapshots: Sequence[StudySnapshot]) -> dict[str, list[StudySnapshot
 
 def _curves(snapshots: Sequence[StudySnapshot], optimum: float | None) -> FloatArray:
     """(studies, trials) the best so far of each study, up to the length of the shortest."""
-    length = min(len(snapshot.done) for snapshot in snapshots)
-    curves = np.array([snapshot.incumbent[:length] for snapshot in snapshots])
-    return curves if optimum is None else np.maximum(np.abs(curves - optimum), 1e-16)
+    curves = [_best_so_far(snapshot) for snapshot in snapshots]
+    length = min(map(len, curves))
+    cut = np.array([curve[:length] for curve in curves])
+    return cut if optimum is None else np.maximum(np.abs(cut - optimum), 1e-16)
+
+
+def _best_so_far(snapshot: StudySnapshot) -> FloatArray:
+    """(finished trials,) the best value after each, also after failed ones; infinite before there is one."""
+    finished = [trial.number for trial in snapshot.trials if trial.is_finished and trial.retracted is None]
+    results = np.searchsorted(snapshot.numbers, finished, side="right")
+    return np.r_[np.inf if snapshot.minimizes else -np.inf, snapshot.incumbent][results]
 
 
 def _quantiles(curves: FloatArray) -> FloatArray:
-    """(3, trials) lower quartile, median and upper quartile; not finite while nothing is feasible."""
+    """(3, trials) lower quartile, median and upper quartile; NaN where they need a result that is not there.
+
+    ``np.quantile`` is NaN beside an infinite value also where it needs only the finite one.
+    """
+    place = (len(curves) - 1) * np.array([0.25, 0.5, 0.75])
+    ordered, below = np.sort(curves, axis=0), np.floor(place)
+    low, high = ordered[below.astype(np.intp)], ordered[np.ceil(place).astype(np.intp)]
     with np.errstate(invalid="ignore"):
-        return np.asarray(np.quantile(curves, [0.25, 0.5, 0.75], axis=0))
+        found = np.where(low == high, low, low + (high - low) * (place - below)[:, None])
+    return np.where(np.isfinite(found), found, np.nan)
 
 
 def _add_group(drawn: Any, name: str, curves: FloatArray, colour: str, axis: ValueAxis) -> bool:
@@ -120,7 +136,8 @@ def _add_group(drawn: Any, name: str, curves: FloatArray, colour: str, axis: Val
     x = picked + 1
     low, middle, high = _quantiles(curves[:, picked])
     if len(curves) > 1:
-        steps_x = np.repeat(x, 2)[1:]
+        there = np.isfinite(low) & np.isfinite(high)
+        steps_x, low, high = np.repeat(x[there], 2)[1:], low[there], high[there]
         red, green, blue = (int(colour[i : i + 2], 16) for i in (1, 3, 5))
         drawn.add_scatter(
             x=np.concatenate([steps_x, steps_x[::-1]]),
