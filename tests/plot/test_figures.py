@@ -166,10 +166,11 @@ def test_contour_takes_the_best_trial_that_has_two_numeric_parameters():
     snapshot = StudySnapshot("example", space, "minimize", tuple(trials))
     figure = drawn("contour", snapshot)
     assert figure["data"][0]["type"] == "contour"
-    assert {figure["layout"][axis]["title"]["text"] for axis in ("xaxis", "yaxis")} == {
-        "model=svm/C",
-        "model=svm/gamma",
-    }
+    branch = "<br><span style='font-size:10px'>model=svm</span>"
+    titles = {figure["layout"][axis]["title"]["text"] for axis in ("xaxis", "yaxis")}
+    assert titles == {f"C{branch}", f"gamma{branch}"}
+    # A mark on a bound is not cut in half by the axis.
+    assert [trace["cliponaxis"] for trace in figure["data"] if trace["type"] == "scatter"] == [False, False]
 
 
 def test_contour_and_slice_take_parameters_of_other_branches_than_the_best():

@@ -1,4 +1,4 @@
-"""Parameters as columns of the encoded trials: found by name, varied around a trial."""
+"""Parameters as columns of the encoded trials: found by name, varied around a trial, named at an axis."""
 
 from __future__ import annotations
 
@@ -9,9 +9,11 @@ import numpy as np
 
 from bough.errors import ConfigError
 from bough.plot.snapshot import StudySnapshot, near
+from bough.plot.theme import label
+from bough.space.desugar import Parameter
 from bough.trial import Config
 
-__all__ = ["centre_row", "column_named", "column_values", "varied"]
+__all__ = ["axis_title", "centre_row", "column_named", "column_values", "varied"]
 
 
 def column_named(snapshot: StudySnapshot, name: str) -> int:
@@ -51,3 +53,10 @@ def varied(snapshot: StudySnapshot, centre: Config, **values: Any) -> Config | N
         return snapshot.space.validate(config)
     except ValueError:
         return None
+
+
+def axis_title(parameter: Parameter) -> str:
+    """The name, and the branch in small type below: in one line they would overlap or be cut."""
+    branch = parameter.path.removesuffix(parameter.name).removesuffix("/")
+    small = f"<br><span style='font-size:10px'>{label(branch)}</span>" if branch else ""
+    return label(parameter.name) + small

@@ -9,7 +9,7 @@ import numpy as np
 
 from bough.errors import ConfigError
 from bough.plot.axes import log_axis
-from bough.plot.columns import centre_row, column_named, column_values, varied
+from bough.plot.columns import axis_title, centre_row, column_named, column_values, varied
 from bough.plot.draw_importance import importances
 from bough.plot.figure import Drawing, NothingToShow, figure
 from bough.plot.model import MIN_TRIALS, predictor
@@ -22,6 +22,8 @@ __all__ = ["contour"]
 
 GRID_POINTS = 36
 MAX_TRIALS = 500
+BEHIND_MARKS = {"layer": "below traces", "ticklen": 9}
+"""The style of axes: marks on a bound are on top of the line, and do not reach the numbers."""
 
 
 @figure("Contour")
@@ -83,12 +85,14 @@ def contour(snapshot: StudySnapshot, x: str | None = None, y: str | None = None)
         [trial.config[other.name] for trial in trials],
         marker={"size": 6, "color": "#ffffff", "line": {"color": "#24292f", "width": 1}},
         showlegend=False,
+        cliponaxis=False,
     )
     drawn.add_scatter(
         x=[centre.config[one.name]],
         y=[centre.config[other.name]],
         mode="markers",
         showlegend=False,
+        cliponaxis=False,
         marker={"size": 15, "symbol": "star", "color": "#ffffff", "line": {"color": "#24292f", "width": 1.4}},
         hovertemplate=hover_text(centre) + "<extra></extra>",
     )
@@ -96,7 +100,7 @@ def contour(snapshot: StudySnapshot, x: str | None = None, y: str | None = None)
         domain: Any = parameter.domain
         ends = [math.log10(end) if domain.log else end for end in (domain.low, domain.high)]
         scale = (log_axis(domain.low, domain.high) if domain.log else {"type": "linear"}) | {"range": ends}
-        drawn.update_layout({axis: {"title": label(parameter.path), **scale}})
+        drawn.update_layout({axis: {"title": axis_title(parameter), **BEHIND_MARKS, **scale}})
     drawn.update_layout(height=520, hovermode="closest")
     best = "best " if centre.number == snapshot.best.number else ""
     note = f"{model[1]}, around trial {centre.number} ({best}{number(centre.value)}, star)"

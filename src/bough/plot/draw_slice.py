@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from bough.plot.axes import ValueAxis, log_axis
-from bough.plot.columns import centre_row, column_named, column_values, varied
+from bough.plot.columns import axis_title, centre_row, column_named, column_values, varied
 from bough.plot.figure import Drawing, NothingToShow, figure
 from bough.plot.model import predictor
 from bough.plot.snapshot import Predict, StudySnapshot
@@ -76,7 +76,7 @@ def slice(
         _add_trials(drawn, snapshot, column, rows[same], axis, place, here=True)
         _add_star(drawn, snapshot, column, row, place, first=panel == 0)
         parameter = snapshot.space.parameters[column]
-        x_axis = {"title_text": _two_lines(parameter.name, parameter.path)}
+        x_axis = {"title_text": axis_title(parameter)}
         if getattr(parameter.domain, "log", False):
             x_axis |= log_axis(parameter.domain.low, parameter.domain.high)  # type: ignore[union-attr]
         drawn.update_xaxes(**x_axis, **place)
@@ -86,12 +86,6 @@ def slice(
     drawn.update_layout(height=140 + 270 * down, hovermode="closest", meta={"min_width": 165 * across})
     clipped = int(axis.beyond(snapshot.values[shown[relevant]]).sum())
     return drawn, joined(_note(snapshot, tried, model), axis.note(clipped))
-
-
-def _two_lines(name: str, path: str) -> str:
-    """The title of a panel: the name, and the branch in small type below, since one line would overlap."""
-    branch = path.removesuffix(name).removesuffix("/")
-    return label(name) + (f"<br><span style='font-size:10px'>{label(branch)}</span>" if branch else "")
 
 
 def _best_columns(snapshot: StudySnapshot) -> list[int]:
