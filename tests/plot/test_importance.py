@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -177,6 +178,23 @@ def test_importance_from_trials_comes_near_the_truth(space: Space, function: Fun
         # greedy trees smooth a pure interaction away a little, and what they miss falls to the others
         assert share.main == pytest.approx(shares[share.path][0], abs=0.12), share.path
         assert share.total == pytest.approx(shares[share.path][1], abs=0.15), share.path
+
+
+@pytest.mark.parametrize("direction", ["minimize", "maximize"])
+def test_a_few_diverged_values_are_cut_off(direction: str) -> None:
+    sign = 1.0 if direction == "minimize" else -1.0
+    usual = replace(as_study(FLAT, lambda s, p: sign * additive(s, p), 100), direction=direction)
+    far = tuple(
+        replace(trial, value=sign * 1e3) if trial.number % 20 == 0 else trial for trial in usual.trials
+    )
+    diverged = replace(usual, trials=far)
+    (found, skill), (wanted, _) = importances(diverged), importances(usual)
+    assert diverged.ensemble.skill < 0.1 < 0.5 < skill
+    assert [share.main for share in found.shares] == pytest.approx(
+        [share.main for share in wanted.shares], abs=0.1
+    )
+    assert "5 far values cut off" in plot.importance(diverged).layout.title.text
+    assert "cut off" not in plot.importance(usual).layout.title.text
 
 
 def test_importance_within_a_branch_is_that_of_the_branch():

@@ -52,9 +52,11 @@ def test_without_a_model_the_best_value_decides() -> None:
     with pytest.raises(StudyError, match="no trial to recommend"):
         study.recommend()
     study.add({"x": 0.1}, 2.0, 0.5)
+    assert study.recommend().interval == (2.0 - 0.98, 2.0 + 0.98)
     study.add({"x": 0.9}, 1.0)
-    assert study.recommend().mean == 1.0
-    assert study.recommend().interval == (1.0, 1.0)
+    found = study.recommend()
+    assert (found.trial.number, found.mean) == (1, 1.0)
+    assert np.isnan([found.sd, *found.interval]).all()  # nothing tells how uncertain it is
 
 
 def test_a_running_trial_makes_nothing_more_certain() -> None:

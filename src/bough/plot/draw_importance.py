@@ -9,13 +9,15 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
+from bough.gp.output_transform import OutputTransform
 from bough.plot.decomposition import Decomposition, decompose
+from bough.plot.ensemble import Ensemble, fit_ensemble
 from bough.plot.figure import Drawing, NothingToShow, figure
 from bough.plot.model import MIN_TRIALS
 from bough.plot.outline import Switch
 from bough.plot.snapshot import StudySnapshot
 from bough.plot.theme import CATEGORIES, graph_objects, label
-from bough.plot.traces import joined
+from bough.plot.traces import counted, joined
 from bough.points import FloatArray
 
 __all__ = ["importance", "importances"]
@@ -28,13 +30,16 @@ MAX_PATH = 40
 MIN_SHARE = 0.001
 """The smallest share that is shown: smaller ones are Monte Carlo error."""
 
+MAX_FAR_SHARE = 0.1
+"""The largest share of the values that is cut off."""
+
 MIN_SKILL = 0.1
 """The share of held-out variance that the trees must explain; below it, no importance is shown."""
 
 
 def importances(snapshot: StudySnapshot) -> tuple[Decomposition, float]:
     """The decomposition of the trees' predictions, and their skill; needs five finished trials."""
-    ensemble = snapshot.ensemble
+    ensemble = _ensemble(snapshot)
     rng = np.random.default_rng(0)
     found = decompose(
         lambda points: ensemble.predict(points)[0],
@@ -44,6 +49,28 @@ def importances(snapshot: StudySnapshot) -> tuple[Decomposition, float]:
         restrict=_restriction(snapshot),
     )
     return found, ensemble.skill
+
+
+def _ensemble(snapshot: StudySnapshot) -> Ensemble:
+    """Trees for values without far ones, because a few diverged trials would be nearly all the variance."""
+    values, far = _cut_off(snapshot)
+    if not far:
+        return snapshot.ensemble
+    return fit_ensemble(
+        snapshot.space.layout, snapshot.points, values, np.random.default_rng(len(snapshot.done))
+    )
+
+
+def _cut_off(snapshot: StudySnapshot) -> tuple[FloatArray, int]:
+    """The values, standardised and to minimise, and how many of them are cut off.
+
+    Values are cut off where models do it, but few of them: many far values tell branches or regions apart.
+    """
+    y = snapshot.values if snapshot.minimizes else -snapshot.values
+    seen = OutputTransform.fit(y, at_least=float(np.quantile(y, 1 - MAX_FAR_SHARE, method="lower")))
+    with np.errstate(over="ignore"):
+        far = (y / seen.unit - seen.shift) / seen.spread > seen.cap
+    return seen.forward(y), int(np.count_nonzero(far))
 
 
 @figure("Importance")
@@ -108,7 +135,12 @@ def importance(snapshot: StudySnapshot) -> Drawing:
         yaxis={"ticks": "", "showline": False, "showgrid": False},
     )
     note = f"{found.between:.0%} of the variance lies between branches" if branching else ""
-    return drawn, joined(note, f"the model explains {skill:.0%} of held-out values")
+    far = _cut_off(snapshot)[1]
+    return drawn, joined(
+        note,
+        f"the model explains {skill:.0%} of held-out values",
+        f"{counted(far, 'far value')} cut off" if far else "",
+    )
 
 
 def _short_names(paths: Sequence[str]) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -24,7 +25,7 @@ class Recommendation:
     """The tried configuration with the best predicted value.
 
     mean, sd: the model's prediction, without the noise of a single evaluation.
-    interval: the 95 % interval of this prediction.
+    interval: the 95 % interval of this prediction. It and sd are NaN if nothing tells how uncertain it is.
     """
 
     trial: Trial
@@ -36,7 +37,8 @@ class Recommendation:
 def recommend(study: RunnableStudy) -> Recommendation:
     """The tried configuration with the best predicted mean; a lucky observation does not decide.
 
-    Without a model, it is the trial with the best value, and its reported noise is the standard deviation.
+    Without a model, it is the trial with the best value, and its reported noise is the standard deviation;
+    NaN if none was reported.
     """
     if len(study.goals.objectives) > 1:
         raise StudyError(f"study {study.name!r} has several objectives: choose from study.front")
@@ -44,7 +46,7 @@ def recommend(study: RunnableStudy) -> Recommendation:
     if not done:
         raise StudyError(f"study {study.name!r} has no trial to recommend yet")
     values = np.array([trial.value for trial in done], dtype=float)
-    noise = np.array([trial.noise or 0.0 for trial in done])
+    noise = np.array([math.nan if trial.noise is None else trial.noise for trial in done])
     mean, sd = study.predict([trial.config for trial in done]) if study.has_model else (values, noise)
     best = int(np.argmin(study.goals.sign * mean))
     centre, spread = float(mean[best]), float(sd[best])
