@@ -183,18 +183,15 @@ def test_importance_from_trials_comes_near_the_truth(space: Space, function: Fun
 @pytest.mark.parametrize("direction", ["minimize", "maximize"])
 def test_a_few_diverged_values_are_cut_off(direction: str) -> None:
     sign = 1.0 if direction == "minimize" else -1.0
-    usual = replace(as_study(FLAT, lambda s, p: sign * additive(s, p), 100), direction=direction)
-    far = tuple(
-        replace(trial, value=sign * 1e3) if trial.number % 20 == 0 else trial for trial in usual.trials
-    )
+    usual = replace(as_study(FLAT, lambda s, p: sign * additive(s, p), 400), direction=direction)
+    far = tuple(replace(t, value=sign * 1e3) if t.number % 80 == 0 else t for t in usual.trials)
     diverged = replace(usual, trials=far)
     (found, skill), (wanted, _) = importances(diverged), importances(usual)
-    assert diverged.ensemble.skill < 0.1 < 0.5 < skill
+    assert diverged.ensemble.skill < 0.1 < 0.7 < skill
     assert [share.main for share in found.shares] == pytest.approx(
         [share.main for share in wanted.shares], abs=0.1
     )
-    assert "5 far values cut off" in plot.importance(diverged).layout.title.text
-    assert "cut off" not in plot.importance(usual).layout.title.text
+    assert "far values cut off" in plot.importance(diverged).layout.title.text
 
 
 def test_importance_within_a_branch_is_that_of_the_branch():
