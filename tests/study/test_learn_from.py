@@ -54,6 +54,22 @@ def test_the_first_trial_did_best_in_the_earlier_study(earlier: bough.Study) -> 
     assert study.explain(first)["reason"] == "did well in earlier studies"
 
 
+@pytest.mark.parametrize("search", [bough.minimize, bough.maximize, bough.optimize])
+def test_a_search_in_one_call_learns_too(search: Any, earlier: bough.Study) -> None:
+    storage = MemoryStorage()
+    copy_study(earlier, "earlier", storage)
+    wanted = {"direction": "maximize"} if search is bough.maximize else {}
+    by_hand = bough.Study(SPACE, seed=1, learn_from=[earlier], **wanted).ask().config
+    for where, given in ({}, [earlier]), ({"storage": storage, "name": "new"}, ["earlier"]):
+        study = search(value, SPACE, 1, seed=1, learn_from=given, progress=False, **where)
+        assert study.trials[0].config == by_hand
+
+
+def test_a_study_that_learns_its_space_learns_from_no_other(earlier: bough.Study) -> None:
+    with pytest.raises(StudyError, match="learn_from= needs a space"):
+        bough.minimize(lambda trial: trial.float("x", 0, 1), trials=1, learn_from=[earlier])
+
+
 def test_one_study_needs_no_list(earlier: bough.Study) -> None:
     alone, listed = (bough.Study(SPACE, seed=1, learn_from=given) for given in (earlier, [earlier]))
     assert alone.ask().config == listed.ask().config

@@ -30,6 +30,7 @@ def minimize(
     method: str | Method | Strategy = "auto",
     seed: int | None = None,
     stopping: str | None = None,
+    learn_from: Sequence[Any] = (),
     storage: str | Storage | None = None,
     name: str | None = None,
     **options: Unpack[LocalRunOptions],
@@ -39,14 +40,21 @@ def minimize(
     The objective returns a number, or a dict with "value" and, if known, "noise" (the standard deviation of
     the value) and "cost"; numbers under other names are kept as ``trial.measures``, and ``constraints`` may
     limit them: ``["memory <= 512"]``.
-    See ``Study`` for what a study is. ``options`` are those of ``Study.run``: workers, timeout, callbacks ...
+    See ``Study`` for what a study is and for ``learn_from``. ``options`` are those of ``Study.run``: workers,
+    timeout, callbacks ...
 
     Without a space the objective gets a trial and asks it for its parameters: ``trial.float(name, low,
     high)``, ``trial.int``, ``trial.categorical`` and ``trial.choice``. The study learns from the trials which
     parameters exist under which earlier answers; ``study.space`` is what it learned.
     """
     wanted = dict(
-        constraints=constraints, method=method, seed=seed, stopping=stopping, storage=storage, name=name
+        constraints=constraints,
+        method=method,
+        seed=seed,
+        stopping=stopping,
+        learn_from=learn_from,
+        storage=storage,
+        name=name,
     )
     return _optimize(objective, space, trials, wanted, options)
 
@@ -61,13 +69,20 @@ def maximize(
     method: str | Method | Strategy = "auto",
     seed: int | None = None,
     stopping: str | None = None,
+    learn_from: Sequence[Any] = (),
     storage: str | Storage | None = None,
     name: str | None = None,
     **options: Unpack[LocalRunOptions],
 ) -> Study:
     """Like ``minimize``, for the largest ``objective(config)``."""
     wanted = dict(
-        constraints=constraints, method=method, seed=seed, stopping=stopping, storage=storage, name=name
+        constraints=constraints,
+        method=method,
+        seed=seed,
+        stopping=stopping,
+        learn_from=learn_from,
+        storage=storage,
+        name=name,
     )
     return _optimize(objective, space, trials, {**wanted, "direction": "maximize"}, options)
 
@@ -84,6 +99,7 @@ def optimize(
     method: str | Method | Strategy = "auto",
     seed: int | None = None,
     stopping: str | None = None,
+    learn_from: Sequence[Any] = (),
     storage: str | Storage | None = None,
     name: str | None = None,
     **options: Unpack[LocalRunOptions],
@@ -94,7 +110,9 @@ def optimize(
     ``Study`` for these. The results are in ``study.front``, for one objective in ``study.best``.
     """
     goals = dict(objectives=objectives, constraints=constraints, reference=reference)
-    wanted = dict(method=method, seed=seed, stopping=stopping, storage=storage, name=name)
+    wanted = dict(
+        method=method, seed=seed, stopping=stopping, learn_from=learn_from, storage=storage, name=name
+    )
     return _optimize(objective, space, trials, {**wanted, **goals}, options)
 
 
@@ -111,6 +129,10 @@ def _optimize(
     )
     if isinstance(space, int):
         raise StudyError(f"the second argument is the space: write trials={space}")
+    if space is None and wanted["learn_from"]:
+        raise StudyError(
+            "learn_from= needs a space: pass one, such as Space.trace(f) of a function that asks"
+        )
     if unknown := options.keys() - LocalRunOptions.__annotations__.keys():  # before anything is stored
         if (wrong := min(unknown)) in ("objectives", "reference"):
             raise TypeError(f"unexpected keyword argument {wrong!r}: bough.optimize takes it")
@@ -127,7 +149,8 @@ def _optimize(
         return LearnedStudy(**given)
 
     if wanted["storage"] is not None:
-        _check(study(**{**wanted, "storage": None}), objective, trials, options, space is not None)
+        rehearsal = {**wanted, "storage": None, "learn_from": ()}  # these may be names of stored studies
+        _check(study(**rehearsal), objective, trials, options, space is not None)
     return study(**wanted).run(objective, trials, **options)
 
 
