@@ -60,8 +60,8 @@ def test_opened_by_name(storage_url: str | None) -> None:
     ("change", "message"),
     [
         ({"direction": "maximize"}, "its direction is minimize, not maximize"),
-        ({"seed": 8}, "its seed is 7, not 8"),
-        ({"method": "sobol"}, "its method is .*random.*, not .*sobol"),
+        ({"seed": 8}, r"its seed is 7, not 8 \(leave seed out to continue the study\); use another name"),
+        ({"method": "sobol"}, r"its method is .*random.*, not .*sobol.* \(leave method out to continue"),
     ],
 )
 def test_what_differs_is_said(change: dict[str, Any], message: str) -> None:

@@ -148,7 +148,7 @@ def test_the_rule_is_part_of_the_study(tmp_path: Path) -> None:
         == open_study("s", url).stopping
         == Study(FLAT, name="s", storage=url).stopping
     )
-    with pytest.raises(StudyError, match="its stopping rule is 'asha', not 'median'"):
+    with pytest.raises(StudyError, match=r"rule is 'asha', not 'median' \(leave stopping out"):
         Study(FLAT, name="s", storage=url, stopping="median")
     with pytest.raises(StudyError, match="stopping must be one of 'median', 'asha', 'none', not 'hyperband'"):
         Study(FLAT, stopping="hyperband")

@@ -115,12 +115,16 @@ def _differences(
     if not (isinstance(method, str) and method == "auto") and stored_method(record.method) != stored_method(
         wanted.method
     ):
-        yield f"its method is {_method_text(record)}, not {_method_text(wanted)}"
+        yield f"its method is {_method_text(record)}, not {_method_text(wanted)} {_leave_out('method')}"
     if seed is not None and record.seed != wanted.seed:
-        yield f"its seed is {record.seed}, not {wanted.seed}"
+        yield f"its seed is {record.seed}, not {wanted.seed} {_leave_out('seed')}"
     if stopping is not None and record.stopping != wanted.stopping:
         rules = [each.stopping or STOPPING_RULES[0] for each in (record, wanted)]
-        yield f"its stopping rule is {rules[0]!r}, not {rules[1]!r}"
+        yield f"its stopping rule is {rules[0]!r}, not {rules[1]!r} {_leave_out('stopping')}"
+
+
+def _leave_out(option: str) -> str:
+    return f"(leave {option} out to continue the study)"
 
 
 def _other_space(name: str, differs: str, given: Space, amendments: Sequence[Amendment]) -> StudyError:

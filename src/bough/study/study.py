@@ -37,7 +37,8 @@ class Study(AmendableStudy):
     """Ask for trials, tell their results.
 
     Opens the study called ``name`` in ``storage`` if there is one, and creates it otherwise. An existing
-    study must have the same space and goals; its method and seed are those it was created with.
+    study must have the same space and goals; its method and seed are those it was created with, also if
+    ``method`` is "auto".
     Threads may share a study, and processes may open the same one.
 
     direction:   "minimize" or "maximize", for one objective called value.
