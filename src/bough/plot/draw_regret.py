@@ -114,7 +114,8 @@ def _best_so_far(snapshot: StudySnapshot) -> FloatArray:
     """(finished trials,) the best value after each, also after failed ones; infinite before there is one."""
     finished = [trial.number for trial in snapshot.trials if trial.is_finished and trial.retracted is None]
     results = np.searchsorted(snapshot.numbers, finished, side="right")
-    return np.r_[np.inf if snapshot.minimizes else -np.inf, snapshot.incumbent][results]
+    before = np.inf if snapshot.minimizes else -np.inf
+    return np.asarray(np.r_[before, snapshot.incumbent][results])
 
 
 def _quantiles(curves: FloatArray) -> FloatArray:
