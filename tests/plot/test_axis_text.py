@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
+import pytest
+
 import bough
+from bough.plot.draw_parallel import _short_names
+from bough.space import Choice, Float, Int, Space
+
+from .examples import drawn, study
 
 
 def test_the_branch_is_below_the_name():
@@ -20,3 +26,26 @@ def test_no_numbers_on_an_axis_without_values():
     study = bough.Study(space, method="random", seed=0)
     study.ask()
     assert bough.plot.branches(study).layout.yaxis2.showticklabels is False
+
+
+def test_long_options_and_branches_of_axes_stay_apart():
+    boosting = {"rate": Float(0, 1), "depth": Int(1, 9), "leaves": Int(2, 99), "rounds": Int(1, 99)}
+    options = {"gradient_boosting": boosting, "gradient_boosting_hist": boosting, "svm": {"C": Float(0, 1)}}
+    figure = drawn("parallel", study(Space({"model": Choice(options)}), 40, failures=0))
+    texts = [note["text"] for note in figure["layout"]["annotations"]]
+    assert {"…boosting", "…hist", "svm"} <= set(texts)
+    rates = [text for text in texts if text.endswith("<b>rate</b>")]
+    assert "…boosting<" in rates[0] and "…boosting_hist<" in rates[1]
+
+
+@pytest.mark.parametrize(
+    ("names", "shown"),
+    [
+        (["classifier_1", "classifier_2", "tree"], ["…1", "…2", "tree"]),
+        (["RandomForestClassifier", "RandomForestRegressor"], ["Rand…ifier", "Rand…essor"]),
+        (["the_same_start_a_end_of_both", "the_same_start_b_end_of_both"], ["…start_a_…", "…start_b_…"]),
+        (["a" * 20, "a" * 21], ["aaaa…aaaaa", "aaaa…aaaaa"]),
+    ],
+)
+def test_long_names_show_what_tells_them_apart(names: list[str], shown: list[str]):
+    assert _short_names(names, 10) == shown

@@ -425,4 +425,4 @@ def test_long_names_above_axes_stay_apart():
     names = ["learning_rate_of_encoder", "learning_rate_of_decoder", "weight_decay_of_encoder", "depth"]
     figure = drawn("parallel", study(Space({name: Float(0, 1) for name in names}), 10, failures=0))
     shown = [note["text"] for note in figure["layout"]["annotations"] if "<b>" in note["text"]]
-    assert shown == ["<b>…encoder</b>", "<b>…decoder</b>", "<b>weight_deca…</b>", "<b>depth</b>"]
+    assert shown == ["<b>…of_encoder</b>", "<b>…of_decoder</b>", "<b>weight_deca…</b>", "<b>depth</b>"]

@@ -33,6 +33,9 @@ TONES = 9
 NAME_CHARACTERS = 12
 """The longest name above an axis; longer names would overlap."""
 
+BRANCH_CHARACTERS = 16
+"""The longest name of a branch, which is in small type."""
+
 MAX_TICKS = 10
 
 
@@ -120,9 +123,8 @@ def _add_lines(
 def _add_axes(drawn: Any, snapshot: StudySnapshot, columns: IntArray, rail: bool) -> None:
     shapes: list[dict[str, Any]] = []
     notes: list[dict[str, Any]] = []
-    room = max(10, 80 // len(columns))  # characters beside an axis
-    shown = [snapshot.space.parameters[column] for column in columns]
-    headings = map(_heading, shown, _short_names([parameter.name for parameter in shown]))
+    room = min(max(10, 80 // len(columns)), 40)  # characters beside an axis
+    headings = _headings(snapshot.space.parameters, columns)
     for place, (column, heading) in enumerate(zip(columns, headings)):
         shapes.append(
             {
@@ -135,12 +137,13 @@ def _add_axes(drawn: Any, snapshot: StudySnapshot, columns: IntArray, rail: bool
             }
         )
         notes.append({"x": place, "y": 1.04, "text": heading, "yanchor": "bottom", "showarrow": False})
-        for unit, text in _ticks(snapshot, int(column)):
+        ticks = _ticks(snapshot, int(column))
+        for (unit, _), text in zip(ticks, _short_names([text for _, text in ticks], room)):
             notes.append(
                 {
                     "x": place,
                     "y": unit,
-                    "text": label(_cut(text, room)),
+                    "text": label(text),
                     "xanchor": "left",
                     "xshift": 5,
                     "showarrow": False,
@@ -186,24 +189,43 @@ def _add_axes(drawn: Any, snapshot: StudySnapshot, columns: IntArray, rail: bool
     )
 
 
-def _short_names(names: Sequence[str]) -> list[str]:
-    """Long names without their ends, or without the words at the start that names would then share."""
-    cut = [_cut(name, NAME_CHARACTERS) for name in names]
-    for i, name in enumerate(names):
-        alike = {other for other in names if _cut(other, NAME_CHARACTERS) == _cut(name, NAME_CHARACTERS)}
-        if len(alike) > 1:
-            shared = next((i for i, letters in enumerate(zip(*alike)) if len(set(letters)) > 1), 0)
-            words = name.rfind("_", 0, shared) + 1
-            cut[i] = _cut("…" + name[words or shared :], NAME_CHARACTERS)
-    return cut
+def _short_names(names: Sequence[str], most: int) -> list[str]:
+    """Long names without their ends; those that would then read alike show what tells them apart."""
+    short = {name: _cut(name, most) for name in names}
+    alike = {name for name in short if any(_reads(short[name], other) for other in short if other != name)}
+    short |= {name: _telling(name, alike - {name}, most) for name in alike}
+    return [short[name] for name in names]
 
 
-def _heading(parameter: Parameter, name: str) -> str:
-    """``model=svm/kernel=rbf/gamma`` as two lines: the branch, small, and the name, perhaps shortened."""
+def _telling(name: str, others: set[str], most: int) -> str:
+    """The name cut so that it cannot be read as one of the others."""
+    words = [match.start() for match in re.finditer(r"(?<![a-zA-Z0-9])[a-zA-Z0-9]", name)][1:]
+    half = most // 2
+    cuts = [f"…{name[start:]}" for start in words if len(name) - start < most]
+    cuts.append(f"{name[: most - half - 1]}…{name[-half:]}")
+    cuts += [f"…{name[start : start + most - 2]}…" for start in (*words, *range(1, len(name)))]
+    return next((cut for cut in cuts if not any(_reads(cut, other) for other in others)), cuts[0])
+
+
+def _reads(cut: str, name: str) -> bool:
+    return re.fullmatch(".+".join(map(re.escape, cut.split("…"))), name, re.DOTALL) is not None
+
+
+def _headings(parameters: Sequence[Parameter], columns: IntArray) -> list[str]:
+    """Two lines above each axis: the branch, small, and the name, both shortened.
+
+    Branches must not read like branches that have no axis.
+    """
+    names = _short_names([parameters[column].name for column in columns], NAME_CHARACTERS)
+    branches = _short_names([_branch(parameter) for parameter in parameters], BRANCH_CHARACTERS)
+    small = [f"<span style='font-size:10px'>{label(each)}</span><br>" if each else "" for each in branches]
+    return [f"{small[column]}<b>{label(name)}</b>" for column, name in zip(columns, names)]
+
+
+def _branch(parameter: Parameter) -> str:
+    """The branch of ``model=svm/kernel=rbf/gamma`` as ``svm / rbf``."""
     choices = re.split(r"/(?=[^/=]+=)", parameter.path.removesuffix(parameter.name).removesuffix("/"))
-    where = " / ".join(choice.partition("=")[2] for choice in choices if "=" in choice)
-    small = f"<span style='font-size:10px'>{label(_cut(where, 16))}</span><br>" if where else ""
-    return f"{small}<b>{label(name)}</b>"
+    return " / ".join(choice.partition("=")[2] for choice in choices if "=" in choice)
 
 
 def _cut(text: str, most: int) -> str:
