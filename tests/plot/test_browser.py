@@ -106,6 +106,21 @@ def test_a_narrow_report_cuts_no_heading(browser: Any, tmp_path: Path):
         page.close()
 
 
+def test_the_buttons_of_a_figure_cover_no_entry_of_its_legend(browser: Any, tmp_path: Path):
+    """The names of the branches fill the line below the heading."""
+    options = {f"long_name_of_branch_{i}": {f"x{i}": bough.Float(0, 1)} for i in range(6)}
+    space = bough.Space({"model": bough.Choice(options)})
+    page = new_page(browser, viewport={"width": 1120, "height": 900})
+    page.goto(report(study(space, 60, failures=0), tmp_path / "report.html").as_uri())
+    page.wait_for_selector("#branches .legend")
+    edge = "each => each.getBoundingClientRect()"
+    names = page.eval_on_selector_all("#branches .legendtext", f"all => all.map({edge}).map(b => b.right)")
+    buttons = page.eval_on_selector_all("#branches .modebar-btn", f"all => all.map({edge}).map(b => b.left)")
+    assert len(names) == 6 and max(names) > 800
+    assert len(buttons) > 3 and min(buttons) > max(names)
+    page.close()
+
+
 @pytest.mark.parametrize(("ending", "start"), [("png", b"\x89PNG"), ("svg", b"<svg"), ("pdf", b"%PDF")])
 def test_figures_are_saved_as_pictures(ending: str, start: bytes, tmp_path: Path):
     pytest.importorskip("kaleido")
