@@ -331,6 +331,18 @@ def test_scores_that_are_not_finite_are_warned_of_once() -> None:
     assert np.isnan(search.cv_results_["mean_test_score"]).sum() == 3 and search.best_params_ == {"C": 1.0}
 
 
+@pytest.mark.parametrize("race", [False, True])
+def test_a_space_that_is_used_up_is_warned_of(race: bool) -> None:
+    search = BoughSearchCV(SVC(), {"C": [0.1, 1.0]}, trials=6, cv=4, race=race)
+    why = "the search ends before trials=6: all 2 configurations of the space have been tried"
+    with pytest.warns(UserWarning, match=f"^{why}$") as warned:
+        search.fit(X, Y)
+    assert [each.filename for each in warned if str(each.message) == why] == [__file__]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        search.set_params(trials=2).fit(X, Y)
+
+
 class BetterWhenRough(ClassifierMixin, BaseEstimator):
     """Scores best at the lowest fidelity."""
 

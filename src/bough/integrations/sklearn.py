@@ -158,17 +158,18 @@ class BoughSearchCV(BaseSearchCV):  # type: ignore[misc]
         check_scoring(study, scoring)
         self.study_ = study
         known, stop_requests = len(study.trials), study.status().stop_requests
-        asked = 0
+        asked, used_up = 0, None
 
         def ask(n: int) -> list[Trial]:
             """Up to ``n`` further trials; an empty list if the search should end."""
-            nonlocal asked
+            nonlocal asked, used_up
             n = min(n, self.trials - asked)
             if n == 0 or study.status().stop_requests > stop_requests:
                 return []
             try:
                 batch = study.ask(n)
-            except ExhaustedError:
+            except ExhaustedError as error:
+                used_up = error
                 return []
             asked += len(batch)
             return batch
@@ -179,6 +180,8 @@ class BoughSearchCV(BaseSearchCV):  # type: ignore[misc]
             self._score_all_folds(study, ask, to_params, evaluate_candidates, scoring)
         if not asked:
             raise ValueError(f"study {study.name!r} has tried all of its {known} configurations")
+        if used_up is not None:
+            warnings.warn(f"the search ends before trials={self.trials}: {used_up}", stacklevel=5)
 
     def _study_arguments(self) -> dict[str, Any]:
         given = {} if self.study is None else self.study
