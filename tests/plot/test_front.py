@@ -42,12 +42,33 @@ def test_the_front_is_a_staircase_by_branch(study: Study) -> None:
     figure = plot.front(study)
     drawn = traces(figure)
     assert {"a", "b", "b, not feasible", "front"} <= set(drawn)
-    assert drawn["b, not feasible"]["marker"]["symbol"] == "circle-open"
+    assert drawn["b, not feasible"]["marker"]["symbol"] == ["circle-open"]
     line = next(trace for trace in figure.data if trace.name == "front")
     assert list(line.x) == [0.1, 0.2, 0.3] and list(line.y) == [1.0, 4.0, 5.0]
     assert "3 trials on the front of 5; 1 not feasible" in figure.layout.title.text
     swapped = next(trace for trace in plot.front(study, "speed", "error").data if trace.name == "front")
     assert list(swapped.x) == [5.0, 4.0, 1.0]
+
+
+@pytest.mark.parametrize(("direction", "right"), [("minimize", True), ("maximize", False)])
+def test_trials_beyond_the_axes_are_marked_at_their_edges(direction: str, right: bool) -> None:
+    """Trials far from the others may be on the front by an objective that is not shown."""
+    sign = 1 if right else -1
+    study = Study(SPACE, method="random", objectives=dict.fromkeys(("a", "b", "c"), direction))
+    told = [*((i / 10, 1 - i / 10, 1) for i in range(10)), (50, 0.5, 0), (0.5, 70, 0), (50, 70, -1)]
+    config = {"model": "a", "x": 0.5}
+    study.add_many([(config, {name: sign * each for name, each in zip("abc", row)}) for row in told])
+    figure = plot.front(study)
+    points = figure.data[1]
+    ends = ["triangle-right", "triangle-up", "triangle-ne"]
+    if not right:
+        ends = ["triangle-left", "triangle-down", "triangle-sw"]
+    assert list(points.marker.symbol) == ["circle"] * 10 + ends
+    for axis, values in ((figure.layout.xaxis, points.x), (figure.layout.yaxis, points.y)):
+        assert axis.range[0] < min(values) and max(values) < axis.range[1]
+        assert axis.range[1] - axis.range[0] < 10
+    assert "triangles mark 3 trials beyond the axes" in figure.layout.title.text
+    assert "50" in points.text[10]
 
 
 def test_wrong_objectives_are_named(study: Study) -> None:

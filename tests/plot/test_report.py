@@ -59,6 +59,14 @@ def test_the_best_results_have_their_name(names: list[str], title: str, tmp_path
     assert f"<section><h2>{title}</h2>" in report(found, tmp_path / "r.html").read_text("utf-8")
 
 
+@pytest.mark.parametrize(("trials", "more"), [(15, False), (18, True)])
+def test_a_long_front_says_how_many_are_not_shown(trials: int, more: bool, tmp_path: Path):
+    found = Study(Space({"x": Float(0, 1)}), objectives=["error", "size"])
+    found.add_many([({"x": i / 20}, {"error": i, "size": -i}) for i in range(trials)])
+    page = report(found, tmp_path / "r.html").read_text("utf-8")
+    assert ("3 more on the front; shown are the best in error" in page) is more
+
+
 def test_nothing_a_study_says_becomes_markup(tmp_path: Path):
     evil = "</script><script>alert(1)</script>"
     space = Space({"m": Choice({evil: {"x": Float(0, 1)}, "b": {}})})

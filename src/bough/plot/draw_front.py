@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -41,22 +42,23 @@ def front(snapshot: StudySnapshot, x: str | None = None, y: str | None = None) -
     values = np.array([[goals.measured(trial, name) for name in chosen] for trial in snapshot.done])
     signs = np.array([goals.signs[names.index(name)] for name in chosen])
     feasible = np.array([trial.feasible for trial in snapshot.done])
+    shown = _front(values[feasible] * signs) * signs
+    axes = [_axis(values[:, k], shown[:, k], signs[k]) for k in (0, 1)]
+    marks = _Marks.of(values, axes)
     for branch, colour, mine in by_branch(snapshot, snapshot.done):
         _staircase(drawn, values[mine & feasible], signs, colour, width=1.0, opacity=0.45)
-        for rows, symbol in ((mine & feasible, "circle"), (mine & ~feasible, "circle-open")):
-            lonely = not (mine & feasible).any()
-            _points(drawn, snapshot.done, values, rows, branch, colour, symbol, lonely)
+        lonely = not (mine & feasible).any()
+        for rows, hollow in ((mine & feasible, False), (mine & ~feasible, True)):
+            _points(drawn, snapshot.done, marks, rows, branch, colour, hollow, lonely)
     _staircase(drawn, values[feasible], signs, FADED, width=2.5, opacity=1.0, name="front")
     drawn.update_layout(xaxis_title=label(chosen[0]), yaxis_title=label(chosen[1]), hovermode="closest")
-    shown = _front(values[feasible] * signs) * signs
-    x_axis, y_axis = (_axis(values[:, k], shown[:, k], signs[k]) for k in (0, 1))
-    drawn.update_layout(xaxis=x_axis.layout, yaxis=y_axis.layout)
+    drawn.update_layout(xaxis=axes[0].layout, yaxis=axes[1].layout)
     best = front_of(goals, snapshot.done)
-    missed, beyond = int(np.sum(~feasible)), x_axis.beyond(values[:, 0]) | y_axis.beyond(values[:, 1])
+    missed, beyond = int(np.sum(~feasible)), int(marks.beyond.sum())
     note = joined(
         f"{counted(len(best), 'trial')} on the front of {len(snapshot.done)}",
         f"{missed} not feasible (hollow)" if missed else "",
-        f"{beyond.sum()} beyond the axes" if beyond.any() else "",
+        f"triangles mark {counted(beyond, 'trial')} beyond the axes" if beyond else "",
     )
     return drawn, note
 
@@ -72,6 +74,28 @@ def _axis(values: FloatArray, front: FloatArray, sign: float) -> ValueAxis:
     )
 
 
+@dataclass(frozen=True)
+class _Marks:
+    """Where trials (n,) are drawn: those beyond an axis are triangles at its edge that point outwards."""
+
+    places: FloatArray
+    symbols: list[str]
+    beyond: BoolArray
+
+    @staticmethod
+    def of(values: FloatArray, axes: Sequence[ValueAxis]) -> _Marks:
+        beyond = np.column_stack([axis.beyond(values[:, k]) for k, axis in enumerate(axes)])
+        places = np.where(beyond, [axis.edge for axis in axes], values)
+        across, up = "e" if axes[0].minimizes else "w", "n" if axes[1].minimizes else "s"
+        symbols = {
+            (False, False): "circle",
+            (True, False): "triangle-right" if axes[0].minimizes else "triangle-left",
+            (False, True): axes[1].symbol,
+            (True, True): f"triangle-{up}{across}",
+        }
+        return _Marks(places, [symbols[x, y] for x, y in beyond.tolist()], np.asarray(beyond.any(axis=1)))
+
+
 def _objective(name: str, names: tuple[str, ...]) -> str:
     if name not in names:
         raise ConfigError(f"there is no objective {name!r}{near(name, names)}")
@@ -81,25 +105,28 @@ def _objective(name: str, names: tuple[str, ...]) -> str:
 def _points(
     drawn: Any,
     trials: tuple[Trial, ...],
-    values: FloatArray,
-    rows: BoolArray,
+    marks: _Marks,
+    mine: BoolArray,
     name: str,
     colour: str,
-    symbol: str,
+    hollow: bool,
     lonely: bool,
 ) -> None:
     """The marks of a branch. All share a legend entry, unless none is feasible."""
-    if not rows.any():
+    if not mine.any():
         return
+    rows = np.flatnonzero(mine)
+    rows = rows[np.argsort(marks.beyond[rows], kind="stable")]  # the legend shows the symbol of the first
+    symbols = [marks.symbols[row] + "-open" * hollow for row in rows]
     add_trials(
         drawn,
-        [trials[row] for row in np.flatnonzero(rows)],
-        values[rows, 0],
-        values[rows, 1],
-        name=name if symbol == "circle" else f"{name}, not feasible",
-        showlegend=symbol == "circle" or lonely,
+        [trials[row] for row in rows],
+        marks.places[rows, 0],
+        marks.places[rows, 1],
+        name=f"{name}, not feasible" if hollow else name,
+        showlegend=not hollow or lonely,
         legendgroup=name,
-        marker={"size": 8, "color": colour, "symbol": symbol, "opacity": 0.85},
+        marker={"size": 8, "color": colour, "symbol": symbols, "opacity": 0.85},
     )
 
 

@@ -171,10 +171,7 @@ def _best(snapshot: StudySnapshot) -> str:
     if snapshot.best is None:
         return '<p class="soft">No trial has a value yet.</p>'
     if len(snapshot.goals.objectives) > 1:
-        front = front_of(snapshot.goals, snapshot.done)
-        return (
-            _table(front[:BEST_TRIALS], snapshot) if front else '<p class="soft">No trial is on it yet.</p>'
-        )
+        return _front(snapshot)
     if not snapshot.best.feasible:
         return '<p class="soft">No trial meets the constraints yet.</p>'
     rows = "".join(
@@ -185,6 +182,15 @@ def _best(snapshot: StudySnapshot) -> str:
     name = escape(snapshot.goals.value_name.capitalize())
     head = f'<p>{name} <b class="best">{value}</b> in trial {snapshot.best.number}.</p>'
     return f"{head}<table>{rows}</table>"
+
+
+def _front(snapshot: StudySnapshot) -> str:
+    front = front_of(snapshot.goals, snapshot.done)
+    if not front:
+        return '<p class="soft">No trial is on it yet.</p>'
+    left = len(front) - BEST_TRIALS
+    more = f'<p class="soft">{left} more on the front; shown are the best in {escape(snapshot.goals.names[0])}</p>'
+    return _table(front[:BEST_TRIALS], snapshot) + (more if left > 0 else "")
 
 
 def _trials(snapshot: StudySnapshot) -> str:
