@@ -6,8 +6,10 @@ import itertools
 
 import pytest
 
+from bough.plot import StudySnapshot
 from bough.plot.tree_layout import lay_out
 from bough.space import Choice, Float, Space
+from bough.trial import Trial
 
 from .examples import SPACES, array, drawn, nested, study
 
@@ -74,6 +76,23 @@ def test_ribbons_keep_their_width_where_switches_are_parallel():
     assert len(first) == 3
     for ribbon in first:
         assert ribbon.height == pytest.approx(root.height) and ribbon.top0 == pytest.approx(root.top)
+
+
+@pytest.mark.parametrize(
+    ("values", "direction", "ends"),
+    [
+        ([0.1, 0.2, 0.3, 0.4, 5.0], "minimize", ["0.1", "≥ 0.4"]),
+        ([0.1, 0.2, 0.3, 0.4, 5.0], "maximize", ["≤ 0.2", "5"]),
+        ([0.1, 0.2, 0.3, 0.3, 0.3], "minimize", ["0.1", "0.3"]),
+    ],
+)
+def test_the_colour_bar_names_its_ends(values: list[float], direction: str, ends: list[str]):
+    space = Space({"m": Choice({str(i): {f"x{i}": Float(0, 1)} for i in range(len(values))})})
+    trials = [Trial(i, {"m": str(i), f"x{i}": 0.5}, "done", value=value) for i, value in enumerate(values)]
+    figure = drawn("tree", StudySnapshot("example", space, direction, tuple(trials)))
+    axis = figure["layout"]["coloraxis"]
+    assert axis["colorbar"]["ticktext"] == ends
+    assert list(axis["colorbar"]["tickvals"]) == [axis["cmin"], axis["cmax"]]
 
 
 def test_the_bar_of_a_branch_is_found_by_name():

@@ -78,8 +78,9 @@ def tree(snapshot: StudySnapshot) -> Drawing:
                 "xanchor": "left",
                 "y": 0,
                 "yanchor": "top",
+                "xpad": 24,  # room for half of the number at the left end
                 "ypad": 6,
-                "nticks": 4,
+                **colours.ticks(),
                 "outlinewidth": 0,
             },
             "showscale": colours.high > colours.low,
@@ -109,14 +110,23 @@ class _Colours:
     low: float
     high: float
     minimizes: bool
+    beyond: bool = False
 
     @staticmethod
     def of(layout: TreeLayout, minimizes: bool) -> _Colours:
-        values = [b.branch.tally.best.value for b in layout.bars if b.branch.tally.best is not None]
-        if not values:
+        found = [b.branch.tally.best.value for b in layout.bars if b.branch.tally.best is not None]
+        if not found:
             return _Colours(0.0, 0.0, minimizes)
-        low, high = np.quantile(np.array(values, float), [0.0, 0.8] if minimizes else [0.2, 1.0])
-        return _Colours(float(low), float(high), minimizes)
+        values = np.array(found, float)
+        low, high = np.quantile(values, [0.0, 0.8] if minimizes else [0.2, 1.0]).tolist()
+        return _Colours(low, high, minimizes, bool(((values < low) | (values > high)).any()))
+
+    def ticks(self) -> dict[str, Any]:
+        """The ends of the colour bar; that of the worst values says whether some lie beyond."""
+        low, high = number(self.low), number(self.high)
+        if self.beyond:
+            low, high = (low, f"≥ {high}") if self.minimizes else (f"≤ {low}", high)
+        return {"tickmode": "array", "tickvals": [self.low, self.high], "ticktext": [low, high]}
 
     def value(self, tally: Tally) -> float:
         """The best value of a branch; the highest one if the branch has none."""
