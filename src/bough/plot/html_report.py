@@ -188,8 +188,8 @@ def _front(snapshot: StudySnapshot) -> str:
     front = front_of(snapshot.goals, snapshot.done)
     if not front:
         return '<p class="soft">No trial is on it yet.</p>'
-    left = len(front) - BEST_TRIALS
-    more = f'<p class="soft">{left} more on the front; shown are the best in {escape(snapshot.goals.names[0])}</p>'
+    left, first = len(front) - BEST_TRIALS, escape(snapshot.goals.names[0])
+    more = f'<p class="soft">{left} more on the front; shown are the best in {first}</p>'
     return _table(front[:BEST_TRIALS], snapshot) + (more if left > 0 else "")
 
 
