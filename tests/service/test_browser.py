@@ -134,6 +134,27 @@ def test_the_history_grows_without_a_reload(page, running: Service) -> None:
     assert page.evaluate("window.kept") == "this page"
 
 
+def test_a_retraction_is_counted_and_named_without_a_reload(page, running: Service) -> None:
+    study = bough.connect(running.url, running.write, "retracted", space=space, method="random", seed=1)
+    for value in (1.0, 2.0):
+        study.tell(study.ask(), value)
+    sign_in(page, running, "/studies/retracted")
+    assert not page.is_visible("[data-fact=retracted]")
+    study.retract(0, "the disk was full")
+    page.wait_for_selector("[data-fact=retracted]")
+    page.wait_for_selector("#table .tag[title='the disk was full']")
+
+    def said() -> list:
+        facts = ("trials", "done", "retracted", "open")
+        rows = page.eval_on_selector_all("#table tbody td:nth-child(2)", "all => all.map(e => e.innerText)")
+        return [*(page.inner_text(f"[data-fact={fact}]") for fact in facts), *rows]
+
+    live = said()
+    assert live == ["2", "1", "1", "0", "done", "done retracted"]
+    page.reload()
+    assert said() == live
+
+
 def test_a_branch_narrows_every_figure_and_the_table(page, running: Service) -> None:
     sign_in(page, running, "/studies/filled")
     names = page.eval_on_selector_all("[data-figure]", "all => all.map(each => each.dataset.figure)")

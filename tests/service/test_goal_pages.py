@@ -35,6 +35,7 @@ def test_the_page_of_a_study_shows_goals_measures_and_the_front(page: httpx.Clie
     assert "trials on the front" in text
     for name in ("speed", "memory", "epochs"):
         assert f'data-measure="{name}"' in text
+    assert "first objective</option>" in text and "second objective</option>" in text
     assert 'data-figure="front"' in text and 'data-figure="hypervolume"' in text
     assert "violates memory &lt;= 5" in text and "not feasible" in text
     assert page.get("/api/v1/studies/s/status").json()["front"] == 1

@@ -82,7 +82,8 @@ function news(status) {
   facts.done.textContent = status.done;
   facts.failed.textContent = status.failed;
   facts.stopped.textContent = status.stopped;
-  facts.stopped.parentElement.hidden = !status.stopped;
+  facts.retracted.textContent = status.retracted;
+  for (const name of ["stopped", "retracted"]) facts[name].parentElement.hidden = !status[name];
   facts.open.textContent = status.trials - status.done - status.failed - status.stopped - status.retracted;
   if (last !== null) {
     figures.changed();

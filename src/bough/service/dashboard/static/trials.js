@@ -93,6 +93,9 @@ export class Trials {
       const violates = `violates ${trial.violated.join(", ")}`;
       states.push(" ", element("span", { class: "tag", title: violates }, "not feasible"));
     }
+    if (trial.retracted !== null) {
+      states.push(" ", element("span", { class: "tag", title: trial.retracted }, "retracted"));
+    }
     const measured = this.measures.map((name) =>
       element("td", { class: "n" }, Object.hasOwn(trial.measures, name) ? number(trial.measures[name]) : ""));
     const values = this.columns.map((name) =>
