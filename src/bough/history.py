@@ -47,6 +47,17 @@ class Outcomes:
     noise: FloatArray
     slack_noise: FloatArray
 
+    def led_by(self, column: int) -> Outcomes:
+        """The same results with another objective as the first one."""
+        order = [column, *(each for each in range(len(self.objectives)) if each != column)]
+        return replace(
+            self,
+            values=self.values[:, order],
+            noise=self.noise[:, order],
+            reference=self.reference[order],
+            objectives=tuple(self.objectives[each] for each in order),
+        )
+
     @property
     def feasible(self) -> BoolArray:
         """(n,) which trials meet every limit."""

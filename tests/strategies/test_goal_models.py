@@ -129,8 +129,8 @@ def test_all_values_of_an_objective_up_to_its_reference_count() -> None:
     assert cut_off[0] == cut_off[1]
     z = fit_transform_of_objective(900.0, y).forward(np.array([500.0, 900.0, 1000.0]))
     assert z[0] < z[1] == z[2]
-    low, high = np.quantile(y, [0.25, 0.75])
-    tukey = high + 1.5 * (high - low)
+    quartiles = [np.quantile(y[:size], [0.25, 0.75]) for size in (8, 16, 32, 40)]
+    tukey = max(high + 1.5 * (high - low) for low, high in quartiles)
     z = fit_transform_of_objective(np.nan, y).forward(tukey * np.array([0.99, 1.0, 1.01]))
     assert z[0] < z[1] == z[2]
 

@@ -15,7 +15,7 @@ import numpy as np
 
 from bough.points import FloatArray
 
-__all__ = ["OutputTransform"]
+__all__ = ["OutputTransform", "tukeys_fence"]
 
 LARGEST_VALUE = 1e50
 """Scaled values beyond this are cut off: their squares must stay finite."""
@@ -111,7 +111,7 @@ def _fence(y: FloatArray) -> float:
     not count, because half of so few trials diverge now and then.
     """
     fences = []
-    for size in [*(8 * 2**k for k in range(64) if 8 * 2**k < len(y)), len(y)] if len(y) >= 8 else []:
+    for size in _prefixes(len(y)):
         # Quartiles as np.quantile finds them; a call of that takes 0.1 ms.
         place = (size - 1) * np.array([0.25, 0.5, 0.75])
         low, ordered = place.astype(np.intp), np.sort(y[:size])
@@ -124,6 +124,16 @@ def _fence(y: FloatArray) -> float:
         elif q3 > median:
             fences.append(q3 + 1.5 * (q3 - q1))
     return sorted(fences)[-2 if len(fences) > 2 else -1] if fences else np.inf
+
+
+def tukeys_fence(y: FloatArray) -> float:
+    """Q3 + 1.5 (Q3 − Q1), the largest of those of the first 8, 16, 32, … and all values."""
+    quartiles = [np.quantile(y[:size], [0.25, 0.75]) for size in _prefixes(len(y))]
+    return float(max((q3 + 1.5 * (q3 - q1) for q1, q3 in quartiles), default=np.inf))
+
+
+def _prefixes(rows: int) -> list[int]:
+    return [*(8 * 2**k for k in range(64) if 8 * 2**k < rows), rows] if rows >= 8 else []
 
 
 def _moments(y: FloatArray) -> tuple[float, float]:

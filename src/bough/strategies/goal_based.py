@@ -76,15 +76,16 @@ class GoalBased:
     decide: Decision
     find_feasible: Decision
     uses_beliefs: ClassVar[bool] = True
-    _objectives: dict[str, HistoryModel] = field(default_factory=dict, init=False, repr=False)
+    _objectives: dict[str, ModelBased] = field(default_factory=dict, init=False, repr=False)
 
     def propose(self, space: Space, history: History, rng: np.random.Generator) -> Points:
         return self._choose(space, history, rng).points
 
     def predict(self, history: History, points: Points) -> tuple[FloatArray, FloatArray]:
         """Predict the first objective; without objectives, the number of violated limits."""
-        if outcomes_of(history).objectives:
-            return self.objective.predict(history, points)
+        outcomes = outcomes_of(history)
+        if outcomes.objectives:
+            return self._model_of(0, outcomes.reference).predict(history, points)
         models = GoalModels(history, [], fit_limits(self.limit, history), np.empty(0))
         chances = np.exp([chance(points) for chance in models.chances])
         return np.sum(1.0 - chances, axis=0), np.sqrt(np.sum(chances * (1.0 - chances), axis=0))
@@ -154,14 +155,19 @@ class GoalBased:
     def _fit_objectives(
         self, history: History, values: FloatArray, noise: FloatArray, reference: FloatArray
     ) -> list[ConditionedModel]:
-        models = [self.objective if len(reference) == 1 else self._model_up_to(each) for each in reference]
+        models = [self._model_of(column, reference) for column in range(len(reference))]
         return fit_objectives(models, history, values, noise)
 
-    def _model_up_to(self, reference: float) -> HistoryModel:
-        """The model of one of several objectives; kept, because it caches its fits."""
-        key = str(reference)
+    def _model_of(self, column: int, reference: FloatArray) -> ModelBased:
+        """The model of an objective. Of several, each has its own output transform.
+
+        reference: (m,) the reference point. Models are kept, because they cache their fits.
+        """
+        if len(reference) == 1:
+            return self.objective
+        key = str(reference[column])
         if key not in self._objectives:
-            fit_transform = partial(fit_transform_of_objective, float(reference))
+            fit_transform = partial(fit_transform_of_objective, float(reference[column]))
             self._objectives[key] = replace(self.objective, fit_transform=fit_transform)
         return self._objectives[key]
 

@@ -22,7 +22,7 @@ from bough.acquisition.hypervolume import (
     non_dominated,
     spread_out,
 )
-from bough.gp.output_transform import OutputTransform
+from bough.gp.output_transform import OutputTransform, tukeys_fence
 from bough.gp.posterior import Posterior
 from bough.history import History, Outcomes
 from bough.points import BoolArray, FloatArray, Points
@@ -66,12 +66,9 @@ def fit_transform_of_objective(reference: float, y: FloatArray) -> OutputTransfo
     """The output transform of one of several objectives. reference: the user's, NaN where it is inferred.
 
     A value that is bad in one objective may be the price of the best in another. So all values up to the
-    reference count. Without one, Tukey's fence does where it is beyond the usual one.
+    reference count; without one, all up to Tukey's fence.
     """
-    if np.isnan(reference):
-        low, high = np.quantile(y, [0.25, 0.75]) if len(y) else (0.0, 0.0)
-        reference = float(high + 1.5 * (high - low))
-    return OutputTransform.fit(y, at_least=reference)
+    return OutputTransform.fit(y, at_least=tukeys_fence(y) if np.isnan(reference) else reference)
 
 
 def fit_limits(model: HistoryModel, history: History) -> list[ConditionedModel]:

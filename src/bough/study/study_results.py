@@ -178,7 +178,9 @@ class StudyResults(StoredStudy):
         paths = known_paths(model, trials)
         chosen = [] if wanted is None else [matching_paths(model, wanted, paths)]
         others = [[path] for path in paths if not any(path in same for same in chosen)]
-        comparable = {trial.number for trial in self._now.trials(trials) if trial.feasible}
+        # Without an objective, values are numbers of violated constraints, and all count.
+        counts = [t for t in self._now.trials(trials) if t.feasible or not self.goals.names]
+        comparable = {trial.number for trial in counts}
         told = explain_branches(
             model, strategy, history, trials, comparable, [*chosen, *others], self.goals.sign
         )
@@ -217,9 +219,9 @@ class StudyResults(StoredStudy):
         history = replace(history, pending=history.pending.take([]), pending_numbers=np.empty(0, np.intp))
         sign, column = self.goals.sign, names.index(measure) if measure is not None else 0
         if column and history.outcomes is not None:
-            told = (history.outcomes.values[:, column], history.outcomes.noise[:, column])
-            values, noise = map(np.ascontiguousarray, told)
-            history, sign = replace(history, y=values, noise=noise), self.goals.signs[column]
+            outcomes, sign = history.outcomes.led_by(column), self.goals.signs[column]
+            values, noise = (np.ascontiguousarray(each[:, 0]) for each in (outcomes.values, outcomes.noise))
+            history = replace(history, y=values, noise=noise, outcomes=outcomes)
         mean, sd = strategy.predict(history, model.encode_configs(configs))
         return sign * mean, sd
 
