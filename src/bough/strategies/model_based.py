@@ -157,25 +157,26 @@ class ModelBased(HistoryModel):
         model = self.model(history)
         if space.forbid or space.require:
             model = _beatable(space, history, model)
-        current = not_withdrawn(space, history, history.done)
         weights = self.weights(space, history, model)
         success = weights[:1] if len(history.failed) else []  # without beliefs and cost
-        tried, value = history.done.take(current), model.z[current]
+        level = np.where(not_withdrawn(space, history, history.done), model.z, np.inf)
+        tried, value = history.done, level
         if history.fidelity is not None:  # configurations that wait for promotion have only a prediction
             tried = tried_points(history)
-            tried = tried.take(not_withdrawn(space, history, tried))
             value, _ = mixture_moments(model.posteriors, tried)
+            value = np.where(not_withdrawn(space, history, tried), value, np.inf)
+        near = min(MAX_NEAR, int(np.sum(value < np.inf)))
         return ProposalContext(
             space=space,
             model=model,
             make_criterion=partial(_criterion, history, model, self.acquisition, weights),
             improvement=partial(log_augmented_ei, model.posteriors, model.best, weights=success),
             done=history.done,
-            near=tried.take(lowest_rows(value, MAX_NEAR)),
+            near=tried.take(lowest_rows(value, near)),
             # Repeating a trial is informative only under noise. A finite space is never repeated.
             avoid=points_to_avoid(history, repeat=space.size == np.inf and noise_seen(space, history)),
             number=history.number,
-            level=np.where(current, model.z, np.inf),
+            level=level,
             find_early=partial(self.initial.early_points, space, history),
             success=next(iter(success), None),
             has_budget=history.spending is not None,
