@@ -9,6 +9,7 @@ the incumbent's tries to improve on the best observation of that branch: expecte
 incumbent is often largest in a corner, which tells little about a branch. ``ranks`` sees the worse half of
 the values only by their ranks. With ``doubt``, every fourth trial distrusts a model that expects no gain and
 divides its length-scales by 2, 4 or 8. In ``steady`` exploitation does not fade; ``explore`` never exploits.
+``persist`` exploits also where a trial will probably fail and no gain is expected.
 ``local`` searches by random steps and never exploits. ``starts`` searches the criterion from twice as many
 points, ``candidates`` among half as many candidates.
 ``settled`` has no random trials while the model expects no gain. ``blind`` ignores the noise when it asks
@@ -112,6 +113,16 @@ def alternating(**search: int) -> Decision:
 def deciding(space: Space, decide: Decision) -> ModelBased:
     """``auto`` with another decision."""
     return replace(Auto().strategy(space), decide=decide)
+
+
+def persistent(space: Space) -> ModelBased:
+    decide = Auto().strategy(space).decide
+
+    def without_doubt(context: ProposalContext, rng: np.random.Generator) -> Choice:
+        exploits = context.number % Auto.exploit_every == Auto.exploit_every - 1
+        return decide(replace(context, success=None) if exploits else context, rng)
+
+    return deciding(space, without_doubt)
 
 
 def compared_branches(space: Space) -> ModelBased:
@@ -287,6 +298,7 @@ VARIANTS = {
     "fence": tukeys_fence,
     "doubt": doubtful,
     "steady": steady,
+    "persist": persistent,
     "explore": Auto(exploit_every=0).strategy,
     "starts": Auto(search_starts=16).strategy,
     "candidates": fewer_candidates,

@@ -311,10 +311,10 @@ class RemoteStudy(AmendingClient):
             body = {"n": wanted, "lease": lease, "limit": limit, "worker": worker}
             try:
                 found = trials_of(self._post("ask", body, self._timeout))
-            except ExhaustedError:
+            except (ExhaustedError, ServiceError):
                 if not trials:
                     raise
-                break
+                break  # those of the requests before are leased to the caller
             trials += found
             if len(found) < wanted:
                 break

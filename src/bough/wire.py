@@ -177,9 +177,10 @@ def in_parts(rows: Sequence[Any], most: int) -> list[list[Any]]:
 
 def _plain(value: Any) -> Any:
     """The number or text in a scalar of NumPy or a tensor, which local studies take as well."""
-    if not hasattr(value, "item"):
+    plain = value.item() if hasattr(value, "item") else None
+    if not isinstance(plain, int | float | str):  # a long double of NumPy is its own item
         raise TypeError(f"{value!r:.80} ({type(value).__name__}) is not JSON data")
-    return value.item()
+    return plain
 
 
 def _detect_dead_peer(connection: http.client.HTTPConnection) -> None:

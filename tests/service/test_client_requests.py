@@ -28,6 +28,22 @@ def study(served: Service):
     return bough.connect(served.url, served.write, "demo", space=space, method="random", seed=3)
 
 
+def test_trials_of_the_requests_before_a_fault_are_not_lost(study, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("bough.client.MOST_ASKED", 2)
+    send, asked = study._post, []
+
+    def failing(path: str, *given: Any) -> Any:
+        asked.append(path)
+        if asked.count("ask") > 1:
+            raise ServiceError("the service is gone")
+        return send(path, *given)
+
+    monkeypatch.setattr(study, "_post", failing)
+    assert [trial.number for trial in study.ask(5)] == [0, 1]
+    with pytest.raises(ServiceError, match="is gone"):
+        study.ask(5)
+
+
 def test_many_trials_take_several_requests(study, monkeypatch: pytest.MonkeyPatch) -> None:
     assert [trial.number for trial in study.ask(150)] == list(range(150))
     config = {"model": "bayes", "scale": "none"}

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from urllib.parse import urlsplit
 
+import numpy as np
 import pytest
 from tests.service.running import SPACE, Service
 
@@ -60,6 +61,12 @@ def test_an_address_that_is_none_is_named(url: str) -> None:
 def test_a_token_that_no_header_can_hold_is_refused_and_not_shown(token: str) -> None:
     with pytest.raises(ServiceError, match=r"^the token contains invalid characters"):
         bough.connect("http://localhost:1", token, "demo")
+
+
+@pytest.mark.parametrize("value", [np.longdouble(1.5), {1}, object()])
+def test_what_json_cannot_hold_is_named(value: object) -> None:
+    with pytest.raises(ServiceError, match=r"^this cannot be sent as JSON: .* is not JSON data$"):
+        HttpConnection("http://localhost:1", "token").call("POST", "/x", {"value": value}, patience=0)
 
 
 @pytest.mark.parametrize(

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
+from click.testing import CliRunner
 
 import bough
+from bough.cli.main import bough as command
 from bough.errors import StudyError
+from bough.study.analysis.recommend import is_noisy
 
 SPACE = bough.Space({"x": bough.Float(0, 1)})
 
@@ -65,3 +70,29 @@ def test_a_running_trial_makes_nothing_more_certain() -> None:
     study.enqueue(before.trial.config)
     assert study.ask().config == before.trial.config
     assert study.recommend() == before
+
+
+def test_reported_noise_or_two_values_of_a_config_make_a_study_noisy() -> None:
+    study = bough.Study(SPACE, seed=0)
+    study.add_many([({"x": 0.1}, 1.0), ({"x": 0.1}, 1.0), ({"x": 0.2}, 3.0)])
+    study.fail(study.ask(), "broken")
+    assert not is_noisy(study.trials)
+    told = study.add({"x": 0.3}, 1.0, 0.2)
+    assert is_noisy([told])
+    assert is_noisy([*study.trials[:3], bough.Trial(9, {"x": 0.2}, "done", value=2.0)])
+
+
+def test_the_report_and_the_command_recommend_a_trial_under_noise_alone(tmp_path: Path) -> None:
+    url = f"sqlite:///{tmp_path}/s.db"
+    study = bough.Study(SPACE, seed=0, storage=url, name="s")
+    study.add_many([({"x": float(x)}, truth({"x": float(x)})) for x in np.linspace(0.0, 1.0, 12)])
+
+    def told() -> tuple[str, str]:
+        page = bough.plot.report(study, tmp_path / "s.html").read_text(encoding="utf-8")
+        return page, CliRunner().invoke(command, ["best", "s", "--storage", url]).output
+
+    assert all("recommends trial" not in text for text in told())
+    study.add({"x": 0.95}, -0.5, 1.0)
+    number = study.recommend().trial.number
+    assert number != study.best.number
+    assert all(f"recommends trial {number} and expects" in text for text in told())

@@ -15,6 +15,7 @@ from bough.cli.style import bold, printable, struck
 from bough.cli.text import branch_tree, config_text, number, table, value_text
 from bough.errors import StudyError, TrialError
 from bough.plot.snapshot import StudySnapshot
+from bough.study.analysis.recommend import is_noisy
 from bough.study.running.progress import sparkline
 from bough.trial import Config, Trial
 
@@ -184,7 +185,8 @@ def _lines(config: Config) -> str:
 def best(study: str | None, storage: str, json_: bool) -> None:
     """Print the best configuration of a study.
 
-    With several objectives, print the front. Without STUDY, the latest study is meant.
+    With several objectives, print the front. If values are noisy, also say which trial the model recommends.
+    Without STUDY, the latest study is meant.
 
     \b
     Examples:
@@ -199,8 +201,21 @@ def best(study: str | None, storage: str, json_: bool) -> None:
         as_json(front_data(opened)) if json_ else click.echo(front_text(opened))
         return
     trial = opened.best
+    choice = opened.recommend() if opened.has_model and is_noisy(opened.current_trials) else None
     if json_:
-        as_json({"number": trial.number, "value": trial.value, "noise": trial.noise, "config": trial.config})
+        told = {"number": trial.number, "value": trial.value, "noise": trial.noise, "config": trial.config}
+        by_model = choice and {
+            "number": choice.trial.number,
+            "mean": choice.mean,
+            "interval": choice.interval,
+        }
+        as_json({**told, "recommended": by_model})
         return
     click.echo(f"value  {json.dumps(trial.value)}   (trial {trial.number} of study {opened.name!r})")
     click.echo(_lines(trial.config))
+    if choice is not None:
+        low, high = map(number, choice.interval)
+        click.echo(
+            f"Values are noisy. The model recommends trial {choice.trial.number} and expects "
+            f"{number(choice.mean)}, with 95 % probability between {low} and {high}."
+        )

@@ -20,8 +20,9 @@ from bough.plot.saving import print_page
 from bough.plot.snapshot import StudyLike, StudySnapshot
 from bough.plot.theme import graph_objects, number, template
 from bough.study.analysis.fronts import front_of, hypervolume_of
+from bough.study.analysis.recommend import is_noisy, recommended
 from bough.suffixes import REPORTS, format_of
-from bough.trial import Trial
+from bough.trial import Config, Trial
 from bough.whole_file import checked_path, write_file
 
 __all__ = ["report"]
@@ -181,7 +182,21 @@ def _best(snapshot: StudySnapshot) -> str:
     value = escape(repr(snapshot.best.value))
     name = escape(snapshot.goals.value_name.capitalize())
     head = f'<p>{name} <b class="best">{value}</b> in trial {snapshot.best.number}.</p>'
-    return f"{head}<table>{rows}</table>"
+    return f"{head}<table>{rows}</table>{_recommended(snapshot)}"
+
+
+def _recommended(snapshot: StudySnapshot) -> str:
+    """Under noise, the trial that the model recommends: part of the best value is luck."""
+    done = [trial for trial in snapshot.done if trial.feasible]
+    if snapshot.predict is None or not snapshot.goals.objectives or not is_noisy(done):
+        return ""
+    choice = recommended(done, snapshot.goals.sign, snapshot.predict)
+    low, high = (escape(number(each)) for each in choice.interval)
+    return (
+        f"<p>Values are noisy, so a part of the best one is luck. The model recommends trial "
+        f'{choice.trial.number} and expects <b class="best">{escape(number(choice.mean))}</b>, with 95 % '
+        f"probability between {low} and {high}: <code>{escape(_one_line(choice.trial.config))}</code></p>"
+    )
 
 
 def _front(snapshot: StudySnapshot) -> str:
@@ -210,13 +225,10 @@ def _table(trials: Sequence[Trial], snapshot: StudySnapshot) -> str:
 
 
 def _row(trial: Trial, measures: Sequence[str], limited: bool) -> str:
-    config = " ".join(
-        f"{name}={number(v) if isinstance(v, float) else v}" for name, v in trial.config.items()
-    )
     cells = [escape(str(trial.number)), escape(number(trial.value))]
     cells += [escape(number(trial.measures.get(name))) for name in measures]
     cells += ["yes" if trial.feasible else "no"] if limited else []
-    config = f"<code>{escape(config)}</code>"
+    config = f"<code>{escape(_one_line(trial.config))}</code>"
     if trial.retracted is not None:
         cells = [cells[0], *(f"<s>{cell}</s>" for cell in cells[1:])]
         config = f"<s>{config}</s> retracted: {escape(trial.retracted)}"
@@ -224,6 +236,10 @@ def _row(trial: Trial, measures: Sequence[str], limited: bool) -> str:
         config += f" corrected: {escape(trial.corrected)}"
     row = "".join(f'<td class="n">{cell}</td>' for cell in cells)
     return f"<tr>{row}<td>{config}</td></tr>"
+
+
+def _one_line(config: Config) -> str:
+    return " ".join(f"{name}={number(v) if isinstance(v, float) else v}" for name, v in config.items())
 
 
 def _failures(snapshot: StudySnapshot) -> str:

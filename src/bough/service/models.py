@@ -129,7 +129,7 @@ class Believe(_In):
 
 
 class Known(_Result):
-    """``error``: why there is no value; the trial is then a failed one."""
+    """A result without a value is a failure, and ``error`` says why it failed."""
 
     config: Config
     error: Annotated[str, Field(max_length=20_000)] | None = None

@@ -96,7 +96,7 @@ class Nested(Kernel):
 
     @cached_property
     def group_terms(self) -> list[tuple[int, IntArray]]:
-        """Each group that has a term of its own, and its features."""
+        """The groups that have a function, each with the features that it depends on."""
         shown = ~np.isin(self.centred.table.column, list(self.implied))
         found = (
             (g, np.flatnonzero(shown & (self.centred.table.group == g))) for g in range(self.layout.groups)

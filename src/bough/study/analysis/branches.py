@@ -16,6 +16,7 @@ from bough.strategies import streams
 from bough.strategies.base import Strategy
 from bough.strategies.outlook import ExpectsOfBranches
 from bough.study.encoded import ModelSpace
+from bough.study.handles import checked_branch
 from bough.trial import Trial
 
 __all__ = ["MAX_BRANCHES", "explain_branches", "known_paths", "matching_paths"]
@@ -78,9 +79,7 @@ def matching_paths(model: ModelSpace, wanted: Mapping[str, Any], paths: Sequence
     """The paths on which the switches have these values; ConfigError if there is none."""
     space = model.space
     switches = {space.parameters[column].name for column in space.tree.switches} - {model.hidden_switch}
-    if not isinstance(wanted, Mapping):
-        raise ConfigError(f"a branch is a dict of switches and their values, not {str(wanted)[:40]!r}")
-    for name in wanted:
+    for name in checked_branch(wanted):
         if name not in switches:
             there = f"the switches are {', '.join(sorted(switches))}" if switches else "the space has none"
             raise ConfigError(f"{str(name)[:40]!r} is not a switch: {there}")
