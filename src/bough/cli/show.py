@@ -204,12 +204,10 @@ def best(study: str | None, storage: str, json_: bool) -> None:
     choice = opened.recommend() if opened.has_model and is_noisy(opened.current_trials) else None
     if json_:
         told = {"number": trial.number, "value": trial.value, "noise": trial.noise, "config": trial.config}
-        by_model = choice and {
-            "number": choice.trial.number,
-            "mean": choice.mean,
-            "interval": choice.interval,
-        }
-        as_json({**told, "recommended": by_model})
+        if choice is not None:
+            by_model = {"number": choice.trial.number, "mean": choice.mean, "interval": choice.interval}
+            told["recommended"] = by_model
+        as_json(told)
         return
     click.echo(f"value  {json.dumps(trial.value)}   (trial {trial.number} of study {opened.name!r})")
     click.echo(_lines(trial.config))
